@@ -1,7 +1,7 @@
-// A bare `limit` where at[limit] was meant is a whole number, and arithmetic with it would compile: here it is refused.
-// Rows of values refuse it by themselves (pack.hpp). Whole numbers may be added to it, as members of families are counted.
+// A bare `limit` in place of at[limit] is a whole number, and arithmetic with it would compile. These overloads refuse it. Packs refuse it
+// by themselves (pack.hpp). Whole numbers may be added to a bare name, since members of families are counted that way.
 //
-// Host side only: what passes there is compiled for a device.
+// Host side only: a model that passes here is then compiled for a device.
 #pragma once
 
 #include "number/base.hpp"
@@ -10,8 +10,8 @@
 
 namespace saltus::detail {
 
-/// Is E an enumeration of a model, as its lists have them? The compiler spells it in the name of this function
-/// ("... [with E = tank::parameter]").
+/// True if E is an enumeration of a model, as its lists have them. The compiler spells E in the name of this function ("... [with E =
+/// tank::parameter]").
 template <class E>
 constexpr bool is_kind_of_name() {
   const char* s = __PRETTY_FUNCTION__;

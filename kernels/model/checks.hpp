@@ -1,12 +1,12 @@
-// What a model may not be, one sentence for each mistake; those of each kind of equations stand together. They are seen where a
-// model is described, before anything of the engine is compiled for it.
+// The requirements on a model, one sentence for each mistake; those of each kind of equations stand together. They are checked when a model
+// is described, before anything of the engine is compiled for it.
 #pragma once
 
 #include "model/views.hpp"
 
 namespace saltus {
 
-/// What the engine asks of a model, checked once, with one sentence for each mistake.
+/// The engine's requirements on a model, checked once.
 template <class Model>
 struct contract : detail::kinds<Model> {
   using kinds = detail::kinds<Model>;
@@ -25,7 +25,7 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_rhs = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
   static constexpr bool has_mass = requires(const at& a, masses& m) { Model::mass(a, m); };
   static constexpr bool has_residual = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
-  /// r of a residual of any order: by equations that the model names, or by its states.
+  /// The argument r of a residual of any order: indexed by the equations that the model names, or by its states.
   using row_of_residual =
       typename detail::choose<(kinds::equation_count > 0), typename kinds::equation, typename kinds::state>::type;
   using zeros = named<row_of_residual, one, kinds::state_count>;
@@ -53,7 +53,7 @@ struct contract : detail::kinds<Model> {
     if constexpr (requires { Model::mass_varies; }) return static_cast<bool>(Model::mass_varies);
     else return false;
   }();
-  /// The mass matrix is singular although no state by itself is algebraic: rates are mixed in its rows.
+  /// The mass matrix is singular although no single state is algebraic: its rows mix time derivatives.
   static constexpr bool mass_is_singular = [] {
     if constexpr (requires { Model::mass_is_singular; }) return static_cast<bool>(Model::mass_is_singular);
     else return false;

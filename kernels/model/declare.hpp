@@ -1,4 +1,4 @@
-// What the author of a model declares, and the functions that he may write.
+// The declarations that a model's author makes, and the functions that he may write.
 //
 // A model is a struct named like its file. It declares up to seven enumerations with a list each,
 //
@@ -13,8 +13,8 @@
 // (only `state` is compulsory), and writes the functions
 //
 //     static void initial(auto& at);                          // at[state] = ...; may depend on parameters and time
-//     static void rhs(const auto& at, auto& dy);              // dy[state] = ...; of an algebraic variable: 0 = ...
-//     static void mass(const auto& at, auto& m);              // m(row, column) = ...: m dy/dt is what rhs gives
+//     static void rhs(const auto& at, auto& dy);              // dy[state] = ...; for an algebraic state: 0 = ...
+//     static void mass(const auto& at, auto& m);              // m(row, column) = ...: m dy/dt equals rhs
 //     static void residual(const auto& at, const auto& dy, auto& r);  // in place of rhs: 0 = r[state]
 //     static void residual(const auto& at, auto& r);          // of any order and index: 0 = r[equation], x'' is at.d(x, 2)
 //     static void guards(const auto& at, auto& g);            // g[guard] = ...
@@ -29,33 +29,33 @@
 //
 //     static constexpr auto first_velocity = vx;              // the states before it are coordinates
 //     enum constraint { ... };  static constexpr saltus::constrained<constraint> constraint_list[] = {{id, kind, unit, about}, ...};
-//     static void mass(const auto& at, auto& m);              // m(row, column) = ...: of two velocities; symmetric, one of a pair
-//     static void force(const auto& at, auto& f);             // f[velocity] = ...: all but the forces of constraints
+//     static void mass(const auto& at, auto& m);              // m(row, column) = ...: two velocities; symmetric, write one of a pair
+//     static void force(const auto& at, auto& f);             // f[velocity] = ...: all forces except those of constraints
 //     static void constraints(const auto& at, auto& c);       // c[constraint] = ...: 0 = Phi(t, q), or Phi(t, q, v)
 //     static void kinematics(const auto& at, auto& dq);       // dq[coordinate] = ...: linear in v; without it q' = v
-//     static constexpr bool mass_is_diagonal = true;          // saves work if it is so
-//     static constexpr state quaternion_list[] = {p, ...};    // p and the three after it are a unit quaternion: it is kept so
-//     static void friction(const auto& at, auto& b);           // b(velocity or constraint, contact) = ...: force for each unit of its multiplier
+//     static constexpr bool mass_is_diagonal = true;          // if it is so; saves work
+//     static constexpr state quaternion_list[] = {p, ...};    // p and the next three are a unit quaternion, and are kept so
+//     static void friction(const auto& at, auto& b);           // b(velocity or constraint, contact) = ...: force per unit of its multiplier
 //     enum invariant { ... };  static constexpr saltus::conserved<invariant> invariant_list[] = {{id, unit, about}, ...};
 //     static void invariants(const auto& at, auto& i);        // i[invariant] = ...: of t, q, v; between events steps end on its value
-//     static void reaching(const auto& at, auto& eta);        // eta[constraint] = ...: how fast one is approached that is not met
+//     static void reaching(const auto& at, auto& eta);        // eta[constraint] = ...: rate at which an unmet constraint is approached
 //
-// and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer
+// and, optionally, the entries of the Jacobian df/dy of `rhs` that may be non-zero, so that implicit methods need fewer
 // derivatives: static constexpr saltus::entry<state> sparsity[] = {{row, column}, ...}
 //
-// Of a residual of any order `initial` may write guesses of derivatives, at.d(x, 1) = ..., and guards, outputs and transitions may use
+// With a residual of any order, `initial` may write guesses of derivatives, at.d(x, 1) = ..., and guards, outputs and transitions may use
 // at.d(x, k). Its equations have the names of the states, or names of their own:
 //
 //     enum equation { ... };  static constexpr saltus::equated<equation> equation_list[] = {{id, unit, about}, ...};
 //
 // `rhs` or `residual` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
-// `initial`, `rhs`, `mass`, `residual`, `guards`, `time_events`, `outputs` and `max_step` run for several instances at once: a condition on a value
-// is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there,
-// and a value becomes a plain number where that is asked for: int(now[gear]), double(now.t).
+// `initial`, `rhs`, `mass`, `residual`, `guards`, `time_events`, `outputs` and `max_step` run for several instances at once: a condition
+// on a value is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: they may use an ordinary `if`, and
+// convert a value to a plain number: int(now[gear]), double(now.t).
 //
-// Many alike are a family: saltus::variable<state>{height, 1.0, "m", "..."}.of(100), whose members are at(height, i),
-// dy(height, i), now.due(contact, i), and are called height_0 ... height_99 outside; the next enumerator counts on from
-// there: enum state { height, velocity = height + 100 }. docs/add_a_problem.md is the tutorial.
+// Several members of one kind form a family: saltus::variable<state>{height, 1.0, "m", "..."}.of(100). Its members are at(height, i),
+// dy(height, i), now.due(contact, i), and are called height_0 ... height_99 outside. The next enumerator counts on from there:
+// enum state { height, velocity = height + 100 }. docs/add_a_problem.md is the tutorial.
 #pragma once
 
 #include "abi/choices.hpp"
@@ -80,14 +80,14 @@ struct variable {
   int count = 1;
   int index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
 
-  /// A family of n alike.
+  /// A family of n members.
   constexpr variable of(int n) const {
     variable r = *this;
     r.count = n;
     return r;
   }
-  /// A state without a rate: its entry of the right-hand side is a constraint, 0 = g(t, y). Index 1: the constraints can
-  /// be solved for the algebraic states. Index 2 (Hessenberg): they do not contain them, but their rates can.
+  /// A state without a time derivative: its entry of the right-hand side is a constraint, 0 = g(t, y). Index 1: the constraints can be
+  /// solved for the algebraic states. Index 2 (Hessenberg): the constraints do not contain them, but their time derivatives can be solved.
   constexpr variable algebraic(int differentiation_index = 1) const {
     variable r = *this;
     r.index = differentiation_index;
@@ -95,7 +95,7 @@ struct variable {
   }
 };
 
-/// What a constraint of a mechanical system is about.
+/// The quantities in a constraint of a mechanical system.
 enum class constraint_kind : int {
   holonomic,    ///< 0 = Phi(t, q): of time and coordinates
   nonholonomic  ///< 0 = Phi(t, q, v): of velocities, too
@@ -114,20 +114,20 @@ struct constrained {
   double decay_rate = 0.0;
   int switched_by = -1;  ///< a discrete variable; -1: always on
 
-  /// A family of n alike.
+  /// A family of n members.
   constexpr constrained of(int n) const {
     constrained r = *this;
     r.count = n;
     return r;
   }
-  /// It holds only while a discrete variable is on: a contact, a joint that opens. Of a family, member i by variable i.
+  /// The constraint holds only while a discrete variable is on: a contact, a joint that opens. In a family, variable i switches member i.
   template <class Discrete>
   constexpr constrained when(Discrete variable) const {
     constrained r = *this;
     r.switched_by = static_cast<int>(variable);
     return r;
   }
-  /// Of a holonomic constraint: within a step, what is left of it is made to decay as exp(-rate t) (the sigma of Compere 3.19).
+  /// For a holonomic constraint: within a step, its residual decays as exp(-rate t) (the sigma of Compere 3.19).
   constexpr constrained decaying(double rate) const {
     constrained r = *this;
     r.decay_rate = rate;
@@ -135,7 +135,7 @@ struct constrained {
   }
 };
 
-/// A quantity that does not change along the motion between events, as the energy of what is neither driven nor damped.
+/// A quantity that is constant along the motion between events, such as the energy of a system that is neither driven nor damped.
 template <class Id>
 struct conserved {
   Id id;
@@ -143,7 +143,7 @@ struct conserved {
   const char* about;
   int count = 1;
 
-  /// A family of n alike.
+  /// A family of n members.
   constexpr conserved of(int n) const {
     conserved r = *this;
     r.count = n;
@@ -151,7 +151,7 @@ struct conserved {
   }
 };
 
-/// An entry of the Jacobian of `rhs`: the rate of `row` depends on `column`.
+/// An entry of the Jacobian of `rhs`: the time derivative of `row` depends on `column`.
 template <class Id>
 struct entry {
   Id row, column;
@@ -169,20 +169,20 @@ struct event_function {
   bool only_condition = false;
   int count = 1;
 
-  /// A family of n alike.
+  /// A family of n members.
   constexpr event_function of(int n) const {
     event_function r = *this;
     r.count = n;
     return r;
   }
-  /// The right-hand side switches with this guard's sign (at.above), and where both sides push onto g = 0 the solution
-  /// slides along it (Filippov). Direction both, bilateral.
+  /// The right-hand side switches with this guard's sign (at.above). Where both sides push onto g = 0, the solution slides along it
+  /// (Filippov). The guard has direction both and is bilateral.
   constexpr event_function sliding() const {
     event_function r = *this;
     r.may_slide = true;
     return r;
   }
-  /// This guard's sign matters only to `mode`: where it crosses and no discrete variable changes, nothing happens.
+  /// Only `mode` uses this guard's sign: a crossing at which no discrete variable changes has no effect.
   constexpr event_function condition() const {
     event_function r = *this;
     r.only_condition = true;
@@ -190,7 +190,7 @@ struct event_function {
   }
 };
 
-/// A time event, known beforehand; `time_events` gives its times.
+/// A time event, known in advance; `time_events` gives its times.
 template <class Id>
 struct timed {
   Id id;
@@ -198,8 +198,8 @@ struct timed {
   int count = 1;
 };
 
-/// A table: a function of time given by values at knots, between which it is smooth. It is at[id] at the time of the point. Steps end
-/// at its knots, which are no events.
+/// A table: a function of time given by values at knots and smooth between them. at[id] is its value at the time of the point. Steps end at
+/// its knots, which are no events.
 template <class Id>
 struct tabulated {
   Id id;
@@ -211,13 +211,13 @@ struct tabulated {
   const knot* knots = nullptr;
   int knot_count = 0;
 
-  /// A family of n alike.
+  /// A family of n members.
   constexpr tabulated of(int n) const {
     tabulated r = *this;
     r.count = n;
     return r;
   }
-  /// With knots of its own, for runs that give it no others: those of a static constexpr saltus::knot list[].
+  /// Default knots, for runs that give the table no others: a static constexpr saltus::knot list[].
   template <int N>
   constexpr tabulated with(const knot (&list)[N]) const {
     tabulated r = *this;
@@ -227,7 +227,7 @@ struct tabulated {
   }
 };
 
-/// An equation of a residual of any order: identity, unit and meaning of what is to be zero.
+/// An equation of a residual of any order: identity, unit and meaning of its residual.
 template <class Id>
 struct equated {
   Id id;
@@ -235,7 +235,7 @@ struct equated {
   const char* about;
   int count = 1;
 
-  /// A family of n alike.
+  /// A family of n members.
   constexpr equated of(int n) const {
     equated r = *this;
     r.count = n;
@@ -251,7 +251,7 @@ struct derived {
   const char* about;
   int count = 1;
 
-  /// A family of n alike.
+  /// A family of n members.
   constexpr derived of(int n) const {
     derived r = *this;
     r.count = n;

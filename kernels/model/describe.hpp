@@ -1,10 +1,10 @@
-// A model's description for the host, made from its lists. Names are those of the enumerators, taken from the compiler,
-// so that a name stands in the model once. Host side only.
+// A model's description for the host, made from its lists. The compiler supplies the names of the enumerators, so that a name stands in the
+// model once. Host side only.
 #pragma once
 
 #include "model/checks.hpp"
 #include "model/recorded_equations.hpp"
-#ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
+#ifndef SALTUS_UNCOUNTED  // defined for models whose functions do not take counting numbers
 #include "model/structure.hpp"
 #include "number/counted.hpp"
 #include "number/jet.hpp"
@@ -39,7 +39,7 @@ struct enumerator {
   static constexpr auto name = spell();
 };
 
-/// The names of a family's members: "height_7"; of one alone its own.
+/// The names of a family's members: "height_7"; a single member has the family's name.
 template <auto Value, int Count>
 struct member_names {
   struct table {
@@ -72,10 +72,10 @@ void each_member(F&& body) {
   });
 }
 
-/// True if the enumeration has no enumerator with this value: the compiler then spells it as a number, or (clang 16 and
-/// later) refuses a value that no enumerator could have.
+/// True if the enumeration has no enumerator with this value. The compiler then spells it as a number, or (clang 16 and later) refuses a
+/// value that no enumerator could have.
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"  // of a value that is outside the range, which is the question
+#pragma GCC diagnostic ignored "-Wconversion"  // this test uses a value outside the range
 template <class Id, int Value>
 constexpr bool ends_before() {
   if constexpr (requires { typename enumerator<static_cast<Id>(Value)>; }) {
@@ -88,8 +88,8 @@ constexpr bool ends_before() {
 #pragma GCC diagnostic pop
 
 #ifndef SALTUS_UNCOUNTED
-/// The operations of a model's functions on what changes with t or the states, counted by running them once, with the
-/// model's default values. Both sides of a selection are always computed, so one point is as good as another.
+/// The operations of a model's functions on quantities that change with t or the states, counted by running them once with the model's
+/// default values. Both sides of a selection are always computed, so the count does not depend on the point.
 template <class Model>
 class operations_of {
   using c = contract<Model>;
@@ -127,7 +127,7 @@ class operations_of {
         .flops;
   }
 
-  /// As after every trial step: the guards, and their rates along the solution.
+  /// The guards and their time derivatives along the solution, evaluated after every trial step.
   long long guards() const {
     if constexpr (c::guard_count == 0) {
       return 0;
@@ -141,7 +141,7 @@ class operations_of {
   }
 };
 
-/// What a model's functions keep when they are run over truncated series (number/jet.hpp).
+/// The room that a model's functions need when they run over truncated series (number/jet.hpp).
 template <class Model>
 class series_of {
   using c = contract<Model>;
@@ -160,8 +160,8 @@ class series_of {
     for (Real& number : pieces_) number = Real(1.0);
   }
 
-  /// A model may leave out what no lane needs, by its modes: whatever they are, less than with all guards on one side, and with all
-  /// on the other, together.
+  /// A model may skip work that no lane's mode needs. In any mode it keeps at most the sum of two counts: that with all guards on one side
+  /// and that with all on the other.
   series_room room() {
     return in_all_modes([](const auto& at) {
       if constexpr (c::has_residual_of_any_order) {
@@ -213,12 +213,12 @@ class series_of {
     return {static_cast<int>(table.next - table.place(given)), static_cast<int>(table.next_number - table.numbers)};
   }
 
-  /// What is kept besides where the model slides (form/sliding.hpp): rates of guards along the fields, and products with the share of
-  /// one of them.
+  /// Room needed in addition if the model slides (form/sliding.hpp): time derivatives of guards along the fields, and products with the
+  /// share of one field.
   template <class Point>
   static void slide(const Point& at) {
     using Rated = dual<Value>;
-    const Value sum = at.t + at.t;  // has no place yet; nor have its copies
+    const Value sum = at.t + at.t;  // neither it nor its copies have a place yet
     vec<Rated, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Rated(at.y[i], sum);
     const point<Model, Rated, Real> along{Rated(at.t, Value(1.0)), y, at.p, at.modes, at.locked, at.pieces};
@@ -232,7 +232,7 @@ class series_of {
 
 #endif
 
-/// The list is as long as the enumeration.
+/// Checks that the list is as long as the enumeration.
 #define SALTUS_COMPLETE(kind)                                             \
   if constexpr (c::kind##_count > 0)                                      \
   static_assert(detail::ends_before<typename c::kind, c::kind##_count>(), \
@@ -251,7 +251,7 @@ struct describe {
     all.fill();
     d.version = abi::version;
     d.name = name;
-    // A quantity may have these names: a source of heat.
+    // A model may use these names for a quantity, such as a source of heat.
     d.title = d.source = d.time_unit = "";
     if constexpr (requires { static_cast<const char*>(Model::title); }) d.title = Model::title;
     if constexpr (requires { static_cast<const char*>(Model::source); }) d.source = Model::source;
@@ -266,7 +266,7 @@ struct describe {
  private:
   static constexpr int quaternions = detail::count_quaternions<Model>();
 
-  /// What a description points to.
+  /// The memory that a description points to.
   struct lists {
     abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
         outputs[c::output_count + 1];
@@ -401,8 +401,8 @@ struct describe {
   static void count_operations(abi::description& d) {
     d.rhs_flops = d.guard_flops = d.kept_series = d.kept_numbers = d.output_series = d.output_numbers = -1;
 #ifndef SALTUS_UNCOUNTED
-    // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
-    // Of equations of any order only what series keep is: counting numbers have no derivatives.
+    // Mechanical systems are not counted, because this would compile every derivative of every constraint. Equations of any order report
+    // only the room for series, because counting numbers have no derivatives.
     if constexpr (c::is_mechanical) {
       d.structure = structure_of<Model>::get();
     } else if constexpr (c::equations == equations::any_order) {
@@ -420,9 +420,10 @@ struct describe {
 #ifndef SALTUS_UNCOUNTED
     constexpr bool are_recorded = true;
 #else
-    constexpr bool are_recorded = c::equations == equations::any_order;  // nothing can be said of them without it
+    constexpr bool are_recorded = c::equations == equations::any_order;  // nothing can be said of them without the
+                                                                         // record
 #endif
-    // A form of the model's own may make other equations of its functions.
+    // A form of the model's own may make other equations from its functions.
     constexpr bool has_own_form = requires { typename detail::template_called<Model::template form>; };
     d.record = nullptr;
     if constexpr (are_recorded && !has_own_form) {

@@ -1,4 +1,4 @@
-// Impacts in a mechanical system, at an event: velocities jump, M (v+ - v-) = J' p, where the impulses p are those of contacts that
+// Impacts in a mechanical system, at an event: velocities jump by M (v+ - v-) = J' p. The impulses p are those of the contacts that
 // collide and of all constraints that are on.
 //
 // A contact is a holonomic constraint whose Phi >= 0 is a gap. With u = d Phi/dt and Newton's restitution e
@@ -8,24 +8,24 @@
 //     several, all at once:   0 <= p  and  0 <= u+ + e u-,  one of the two zero for each contact;  J v+ = J v- for others
 //
 // The last is a linear complementarity problem w = A p + q with A = J M^-1 J' symmetric and positive semidefinite. It is solved by
-// principal pivoting as Dantzig and Cottle do it (R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992,
-// section 4.3): contact by contact, the impulse of one is raised until its w is zero, while others stay complementary and change
-// sides where they must. The set of contacts with an impulse is always an independent one, so that more contacts than a body needs
-// are no difficulty (D. Baraff, SIGGRAPH 1994, 23). Ordinary code for one instance.
+// principal pivoting after Dantzig and Cottle (R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992,
+// section 4.3). For one contact after another, its impulse is raised until its w is zero; the others stay complementary and change
+// sides where they must. The contacts with an impulse always form an independent set, so more contacts than a body needs are no
+// difficulty (D. Baraff, SIGGRAPH 1994, 23). Ordinary code for one instance.
 #pragma once
 
 #include "model/mechanics.hpp"
 
 namespace saltus {
 
-/// The constraints of one instance, on or off, as impulses see them. `Real` is a pack of one.
+/// The constraints of one instance, on or off, as impulses need them. `Real` is a pack of one.
 template <class Model, class Real>
 class impulses_at {
   using bodies = mechanics<Model>;
   static constexpr int velocities = bodies::velocities;
   static constexpr double epsilon = limits<scalar_of<Real>>::epsilon;
   static constexpr double dependent = 0x1p12 * epsilon;
-  static constexpr int max_pivots = 64;  ///< for each contact
+  static constexpr int max_pivots = 64;  ///< per contact
 
  public:
   static constexpr int n = bodies::constraints;
@@ -49,7 +49,7 @@ class impulses_at {
     }
   }
 
-  /// Impulses in `closed` that change the velocity of each constraint there by `change`. False where these constraints depend on
+  /// Finds impulses in `closed` that change the velocity of each constraint there by `change`. Returns false if these constraints depend on
   /// each other.
   SALTUS_FN bool solve(const set& closed, const by_constraint& change, by_constraint& p) const {
     matrix<Real, n> a;
@@ -66,8 +66,8 @@ class impulses_at {
     return true;
   }
 
-  /// The impulses of contacts that collide at once. False if there are none: the matrix is no number, or constraints that are
-  /// always on leave none.
+  /// Finds the impulses of contacts that collide at once. Returns false if there are none: the matrix has a NaN, or constraints that are
+  /// always on admit none.
   SALTUS_FN bool complementary(const set& contacts, Real restitution, by_constraint& p) const {
     set closed = on;
     by_constraint w;
@@ -81,7 +81,7 @@ class impulses_at {
     return true;
   }
 
-  /// J M^-1 J': what a unit of impulse at constraint l changes the velocity of constraint k by, while no other has an impulse.
+  /// J M^-1 J': the change of the velocity of constraint k per unit of impulse at constraint l, with no other impulse.
   SALTUS_FN const Real& response(int k, int l) const { return response_[k][l]; }
 
   /// M^-1 J' p.
@@ -91,7 +91,7 @@ class impulses_at {
     return m_.mass.backward(m_.force(p, none));
   }
 
-  /// Some roundings of the position of constraint k, or of its velocity.
+  /// A few ulps of the position of constraint k, or of its velocity.
   SALTUS_FN Real rounding(int k, const point<Model, Real, Real>& at, bool of_position) const {
     Real size = Real(0.0), largest = Real(0.0);
     for (int i = 0; i < bodies::coordinates; ++i) largest = max(largest, abs(at.y[i]));
@@ -112,7 +112,7 @@ class impulses_at {
     const Real least = Real(-64.0 * epsilon) * abs(w[d]);
     for (int pivots = 0; !(w[d] >= least); ++pivots) {
       if (pivots == max_pivots) return false;
-      by_constraint against, z, dw;  // for each unit of impulse at d: of the closed ones, of all w
+      by_constraint against, z, dw;  // per unit of impulse at d: of the closed constraints; of all w
       for (int k = 0; k < n; ++k) against[k] = -response_[k][d];
       if (!solve(closed, against, z)) return false;
       z[d] = Real(1.0);
@@ -182,8 +182,8 @@ SALTUS_FN_COLD void collide_at_once(event<Model, Real>& now, const Id* list, int
   else now.no_impulses = true;
 }
 
-/// Switches constraint k off and puts the point on `side` of it (event::release): of its position, where it is holonomic, and of its
-/// velocity, by the smallest change in the metric of kinetic energy that leaves alone those that are on.
+/// Switches constraint k off and puts the point on `side` of it (event::release). A holonomic constraint moves its position and its
+/// velocity, others their velocity, by the smallest change in the metric of kinetic energy that leaves constraints that are on unchanged.
 template <class Model, class Real>
 SALTUS_FN_COLD void let_go(event<Model, Real>& now, int k, Real side) {
   using bodies = mechanics<Model>;
@@ -194,7 +194,7 @@ SALTUS_FN_COLD void let_go(event<Model, Real>& now, int k, Real side) {
     if (position && !bodies::is_holonomic(k)) continue;
     const impulses_at<Model, Real> at(now.here());
     const Real is = position ? at.rows.position[k] : at.rows.velocity[k];
-    // A position is what the last projection has left; of a velocity it may be more.
+    // The position is the residual of the last projection; the velocity may be larger.
     const Real room = max(at.rounding(k, now.here(), position), Real(position ? 16.0 : 1.0) * abs(is));
     if (side * is >= room) continue;
     auto closed = at.on;
@@ -209,7 +209,7 @@ SALTUS_FN_COLD void let_go(event<Model, Real>& now, int k, Real side) {
   }
 }
 
-/// The constraint k on the level of velocities.
+/// The velocity-level residual of constraint k.
 template <class Model, class Real>
 SALTUS_FN_COLD Real level_of(const event<Model, Real>& now, int k) {
   return mechanics<Model>::levels_at(now.here()).velocity[k];

@@ -1,5 +1,5 @@
-// A mechanical system at a point: what its mass matrix, forces and constraints make of accelerations and multipliers. Every
-// derivative is taken by dual numbers from what the author wrote.
+// A mechanical system at a point: accelerations and multipliers from its mass matrix, forces and constraints. All derivatives are taken
+// by dual numbers from the model's functions.
 //
 //     q' = N(q) v,   M(q) v' = f(t, q, v) + J' lambda,   0 = Phi_h(t, q),  0 = Phi_n(t, q, v)
 //
@@ -11,12 +11,12 @@
 // (D. A. Compere, thesis, 1999, eqs. 3.24 to 3.26; sigma is each constraint's decay_rate). Constraints are in the order of their
 // list. One that is off has a row of zeros and the multiplier 0.
 //
-// Coulomb's friction is a force along B, proportional to a multiplier: a model that writes `friction` has
+// Coulomb friction is a force along B, proportional to a multiplier. A model with a function `friction` has
 //
 //     M v' = f + (J' + B) lambda,   (J M^-1 (J' + B)) lambda = -(b + J M^-1 f)
 //
-// whose matrix is no longer symmetric. Where one of its leading principal minors is not positive, a push on a contact does not
-// open it: Painleve's paradox. Constraints are eliminated in the order of their list, so that contacts with friction come last.
+// whose matrix is not symmetric. If one of its leading principal minors is not positive, a push on a contact does not open it:
+// Painleve's paradox. Constraints are eliminated in the order of their list, so contacts with friction must stand last.
 #pragma once
 
 #include "linear/jacobian.hpp"
@@ -26,7 +26,7 @@
 
 namespace saltus {
 
-/// The constraints at a point, along the motion without accelerations.
+/// The constraints at a point and their time derivatives along the motion without accelerations.
 template <class Value, int constraints>
 struct constraint_motion {
   vec<Value, constraints> position;  ///< Phi of a holonomic constraint; 0 of others
@@ -34,7 +34,7 @@ struct constraint_motion {
   vec<Value, constraints> bend;      ///< b: ds/dt without accelerations
 };
 
-/// The same with their derivatives. A row each; those that are off are zero.
+/// The same with the Jacobian, one row per constraint; rows of constraints that are off are zero.
 template <class Value, int velocities, int constraints>
 struct constraint_rows : constraint_motion<Value, constraints> {
   Value by[constraints > 0 ? constraints : 1][velocities];  ///< J
@@ -59,7 +59,7 @@ struct constraint_rows : constraint_motion<Value, constraints> {
   }
 };
 
-/// What is the same at all points of a model.
+/// Constants of a model and its functions at a point.
 template <class Model>
 struct mechanics {
   using kinds = detail::kinds<Model>;
@@ -109,7 +109,7 @@ struct mechanics {
   template <class Value>
   using mass_factor = ldl<Value, velocities, mass_is_diagonal>;
 
-  /// Is M, with all constraints, factorised as the sparse matrix that it is? Its tables are part of the module then.
+  /// True if M, with all constraints, is factorised as a sparse matrix. Its tables are then part of the module.
   using tables = elimination_tables<Model>;
   static constexpr bool is_sparse = !has_friction && requires { tables::unknowns; };
   /// Columns of J that share a direction.
@@ -168,7 +168,7 @@ struct mechanics {
     });
     return r;
   }
-  /// M factorised. A model whose matrix is not diagonal, against what it says, has none that is finite.
+  /// M factorised. If a model declares its matrix diagonal and writes other entries, the factor is not finite.
   template <class Value, class Real>
   SALTUS_FN static mass_factor<Value> factorised_mass(const point_of<Value, Real>& at) {
     auto m = written_mass<mass_is_diagonal>(at);
@@ -189,7 +189,7 @@ struct mechanics {
     return r;
   }
 
-  /// The constraints, and all that is needed of their derivatives; those that are off are zero.
+  /// The constraints and the derivatives needed of them; zero for constraints that are off.
   template <class Value, class Real>
   SALTUS_FN static rows<Value> rows_at(const point_of<Value, Real>& at) {
     auto r = all_rows_at(at);
@@ -206,7 +206,7 @@ struct mechanics {
     return r;
   }
 
-  /// Makes zero of the rows of constraints that are off.
+  /// Sets the rows of constraints that are off to zero.
   template <class Value, class Real>
   SALTUS_FN static void switch_off(const point_of<Value, Real>& at, rows<Value>& r) {
     if constexpr (any_switched)
@@ -220,7 +220,7 @@ struct mechanics {
       });
   }
 
-  /// J alone, of all constraints whether they are on or off.
+  /// J alone, of all constraints, on or off.
   template <class Value, class Real>
   SALTUS_FN static rows<Value> jacobian_at(const point_of<Value, Real>& at) {
     rows<Value> r;
@@ -238,15 +238,15 @@ struct mechanics {
     return x;
   }
 
-  /// M factorised, with M^-1 J' and J M^-1 J'. Where constraints are redundant, or M is not positive definite, what is solved
-  /// with it is not finite or `over_d` is huge.
+  /// M factorised, with M^-1 J' and J M^-1 J'. If constraints are redundant, or M is not positive definite, solutions are not finite or
+  /// `over_d` is huge.
   ///
-  /// Where M alone is singular, as that of Euler parameters by their four rates, and (M J'; J 0) may not be, M + J' W J stands for it,
-  /// W diagonal and positive: with accelerations that obey J v' = c, (M + J' W J) v' = f + J' W c + J' lambda has the same solution
-  /// (the augmented Lagrangian), and velocities that J leaves alone have the same kinetic energy.
+  /// M alone may be singular, as that of Euler parameters with their four rates, while (M J'; J 0) is regular. Then M + J' W J replaces M,
+  /// W diagonal and positive: for accelerations with J v' = c, (M + J' W J) v' = f + J' W c + J' lambda has the same solution (augmented
+  /// Lagrangian), and velocities with J v = 0 have the same kinetic energy.
   template <class Value>
   struct inertia {
-    by_constraint<Value> weight;  ///< W; set where `is_augmented`, in other lanes 0
+    by_constraint<Value> weight;  ///< W; non-zero only in lanes that need it
     bool is_augmented = false;    ///< in any lane
     mass_factor<Value> mass;
     Value reduced[constraints > 0 ? constraints : 1][velocities];  ///< L^-1 J', a row each
@@ -267,7 +267,7 @@ struct mechanics {
       });
       return f;
     }
-    /// L^-1 of a row.
+    /// L^-1 times a row.
     SALTUS_FN void reduce(const Value (&from)[velocities], Value (&to)[velocities]) const {
       by_velocity<Value> row;
       each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { row[j] = from[j]; });
@@ -296,7 +296,7 @@ struct mechanics {
     SALTUS_FN mass_factor<Value> factorised_with(const point_of<Value, Real>& at, const rows<Value>& r) {
       if constexpr (mass_is_diagonal) return factorised_mass(at);
       else {
-        // A pivot as small as the root of rounding leaves nothing of the next one but rounding.
+        // If a pivot is as small as the square root of epsilon, the next one is only rounding.
         constexpr double dependent = sizeof(scalar_of<Real>) == 8 ? 0x1p-24 : 0x1p-10;
         const auto m = written_mass<false>(at);
         mass_factor<Value> factor(m.values);
@@ -337,8 +337,8 @@ struct mechanics {
     }
 
    public:
-    /// J M^-1 J' factorised. Constraints that do not hold, `holds(k)`, have rows of zeros and count as rows of the identity, and
-    /// so do others than `holonomic` ones where only those are asked for.
+    /// J M^-1 J' factorised. Constraints that do not hold, by `holds(k)`, count as rows of the identity. With `holonomic` so do constraints
+    /// that are not holonomic.
     template <bool holonomic, class Holds>
     SALTUS_FN ldl<Value, constraints> of_constraints(Holds&& holds) const {
       matrix<Value, constraints> a;
@@ -359,7 +359,7 @@ struct mechanics {
     }
   };
 
-  /// What friction makes of the constraints that hold: L^-1 (J' + B), and J M^-1 (J' + B) factorised.
+  /// The constraints with friction: L^-1 (J' + B), and J M^-1 (J' + B) factorised.
   template <class Value>
   struct rubbed {
     Value pushed[constraints > 0 ? constraints : 1][velocities];
@@ -418,7 +418,7 @@ struct mechanics {
     }
   };
 
-  /// Accelerations and multipliers with ds/dt = drive. It is too much code to be there in every stage of a method.
+  /// Accelerations and multipliers with ds/dt = drive. Out of line, because the code is too large for every stage of a method.
   template <class Value, class Real>
   SALTUS_FN_COLD static void move(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
                                   by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
@@ -428,7 +428,7 @@ struct mechanics {
       auto r = all_rows_at(at);
       [[maybe_unused]] const auto all = [&]() SALTUS_INLINE_LAMBDA {
         if constexpr (has_friction) return r;
-        else return 0;  // of no use
+        else return 0;  // not used
       }();
       switch_off(at, r);
       const inertia<Value> m(at, r);
@@ -453,7 +453,7 @@ struct mechanics {
       acceleration = factorised_mass(at).solve(force(at));
     }
   }
-  /// The same where all of it is sparse.
+  /// The same with the sparse matrix.
   template <class Value, class Real>
   SALTUS_FN static void move_sparsely(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
                                       by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
@@ -478,7 +478,7 @@ struct mechanics {
     const inertia<Real> m(at, r);
     return rubbed<Real>(at, all, m).is_paradoxical(m);
   }
-  /// With ds/dt = 0.
+  /// The same with ds/dt = 0.
   template <class Value, class Real>
   SALTUS_FN static void move(const point_of<Value, Real>& at, by_velocity<Value>& acceleration,
                              by_constraint<Value>& multiplier) {
@@ -487,8 +487,7 @@ struct mechanics {
     move(at, still, acceleration, multiplier);
   }
 
-  /// Values of the constraints, and those on the level of velocities, as in `constraint_rows`; nothing is done about those that
-  /// are off.
+  /// Residuals of the constraints on the levels of position and velocity, as in `constraint_rows`, also of those that are off.
   template <class Value>
   struct both_levels {
     by_constraint<Value> position, velocity;
@@ -516,7 +515,7 @@ struct mechanics {
     return fma(Value(table.of[k].decay_rate), at.position[k], at.velocity[k]);
   }
 
-  /// N(q) d: what coordinates move by where velocities are integrated to d.
+  /// N(q) d: the change of the coordinates if the velocities integrate to d.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, coordinates> shift(const point_of<Value, Real>& at, const by_velocity<Value>& d) {
     vec<Value, states> y;
@@ -524,8 +523,8 @@ struct mechanics {
     return rates(moved(at, at.t, y));
   }
 
-  /// J in sweeps of some directions: body(the first, values of the constraints with derivatives along them, holonomic). Of
-  /// holonomic constraints they are moves along N(q) e_j, of others along v_j; only those are to be taken.
+  /// J in sweeps of several directions: body(first direction, values of the constraints with derivatives, holonomic). For holonomic
+  /// constraints the directions are N(q) e_j, for others v_j; `body` may take only the constraints of that kind.
   template <class Value, class Real, class F>
   SALTUS_FN static void along_directions(const point_of<Value, Real>& at, F&& body) {
     constexpr int width = sweeps<directions>::width;
@@ -538,7 +537,7 @@ struct mechanics {
     });
   }
 
-  /// Invariants, and how they change with velocities and along what these move, N(q) e_j: a row each.
+  /// Invariants and their derivatives with respect to velocities and along the moves N(q) e_j of the coordinates, a row each.
   template <class Value>
   struct invariant_rows {
     vec<Value, invariants> value;
@@ -571,7 +570,7 @@ struct mechanics {
     });
     return r;
   }
-  /// What the model writes into its mass matrix.
+  /// Calls the model's `mass`.
   template <class Value, class Real, class Matrix>
   SALTUS_FN static void write_mass(const point_of<Value, Real>& at, Matrix& m) {
     Model::mass(at, m);
@@ -595,8 +594,8 @@ struct mechanics {
  private:
   static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
 
-  /// One unit more of each velocity in the sweep of directions that begins with `first`, and one unit further along what it moves;
-  /// velocity j is in direction(j).
+  /// Seeds for the sweep of directions that begins with `first`: one unit more of each velocity, and one unit along the coordinates that it
+  /// moves; velocity j is in direction(j).
   template <class Value, int width>
   struct seeds_of {
     vec<dual<Value, width>, states> faster, further;
@@ -625,7 +624,7 @@ struct mechanics {
     return r;
   }
 
-  /// What the model writes into its mass matrix, and zeros.
+  /// The mass matrix that the model writes; zero where it writes nothing.
   template <bool diagonal, class Value, class Real>
   SALTUS_FN static auto written_mass(const point_of<Value, Real>& at) {
     named_symmetric_matrix<typename kinds::state, Value, velocities, coordinates, diagonal> m;
@@ -697,7 +696,7 @@ struct mechanics {
   }
 };
 
-/// Accelerations and multipliers at a point, found when first asked for.
+/// Accelerations and multipliers at a point, computed on first use.
 template <class Model, class Value, class Real>
 SALTUS_FN const detail::kept_motion<Model, Value>& motion_of(const point<Model, Value, Real>& at) {
   if (!at.motion.known) mechanics<Model>::move(at, at.motion.acceleration, at.motion.multiplier);

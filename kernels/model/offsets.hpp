@@ -1,8 +1,8 @@
-// What a module knows of its model beforehand.
+// A module's knowledge of its model from the host's analysis.
 //
-// Where the values of an instance lie whose equations have derivatives of any order: what the structural analysis of a model has found
-// (docs/high_index.md), or its derivative array, which a module has as constants. The values are x_j, x_j', .., x_j^(d_j) of every unknown x_j, one unknown
-// after another; of all other models they are the states.
+// For equations with derivatives of any order it has the layout of an instance's values: the structural analysis (docs/high_index.md) or
+// the derivative array gives the offsets, which are constants of the module. The values are x_j, x_j', .., x_j^(d_j) of every unknown x_j,
+// one unknown after another. For all other models the values are the states.
 #pragma once
 
 #include "number/base.hpp"
@@ -10,44 +10,44 @@
 
 namespace saltus {
 
-/// Of a model that was not analysed, or need not be.
+/// For a model that was not analysed, or need not be.
 struct no_offsets {};
 template <class Model>
 inline constexpr no_offsets offsets_of{};
 
-/// What a model's functions keep of their series, beside those of states and time: an upper bound. A module has the numbers found
-/// by running them (model/describe.hpp).
+/// Room for the series of a model's functions, beside those of states and time: an upper bound. A module has the numbers found by running
+/// the functions (model/describe.hpp).
 template <class Model>
 inline constexpr series_room room_of_series = {256, 256};
-/// The same of a model's outputs, which are run by themselves.
+/// The same for a model's outputs, which run by themselves.
 template <class Model>
 inline constexpr series_room room_of_outputs = {256, 256};
 
-/// An entry of J that may not be zero: df_i/dx_j^(d_j - c_i), where no equation with the same offset c_i has two unknowns of the
-/// same direction: they are found together.
+/// An entry of J that may not be zero: df_i/dx_j^(d_j - c_i). Unknowns of one direction are found together: no equation with offset c_i has
+/// two of them.
 struct stage_entry {
   int row, column, direction;
 };
 
 /// A comparison of a discrete variable, or of a guard's sign, with a number: one bit of a mode.
 struct mode_condition {
-  int of_guard, index;  ///< of a guard (1) or of a discrete variable (0), and which
+  int of_guard, index;  ///< 1: a guard, 0: a discrete variable; and its number
   int relation;         ///< of number/tracked.hpp
   double value;
 };
 
-/// Offsets of equations and unknowns: one set for all modes, or several, of which the answers to the conditions choose one.
+/// Offsets of equations and unknowns: one set for all modes, or several, selected by the answers to the conditions.
 template <int n, int set_count, int entry_count, int direction_count, int condition_count>
 struct offsets {
   static constexpr int size = n, sets = set_count, conditions = condition_count;
   int c[set_count][n], d[set_count][n];
   stage_entry entry[entry_count];
   int first_entry[set_count + 1];
-  /// A direction is that of x_j^(d_j - level) of some unknowns, for the equations with c_i = level.
+  /// The derivative order of a direction: it comprises x_j^(d_j - level) of some unknowns, for the equations with c_i = level.
   int level[direction_count];
   int first_direction[set_count + 1];
   mode_condition condition[condition_count + 1];
-  int set_of[1 << condition_count];  ///< by the answers, of which that to the first condition is the lowest bit
+  int set_of[1 << condition_count];  ///< by the answers to the conditions; the first condition is the lowest bit
   int observed[n];                   ///< the highest derivative that guards and outputs need
 
   /// The highest derivative of an unknown among the values of an instance.
@@ -59,24 +59,24 @@ struct offsets {
 };
 
 /// The derivative array F, F', .., F^(times) of a model whose structural analysis fails (form/derivative_array.hpp): the orders of the
-/// highest derivatives in its equations, and the rank that the host has found it to have.
+/// highest derivatives in its equations, and the rank that the host has found for it.
 template <int n>
 struct array_offsets {
   static constexpr int size = n;
   int times, rank;
-  double time_scale;  ///< coefficients of order m are weighed by its m-th power
+  double time_scale;  ///< coefficients of order m are weighted by its m-th power
   int order[n], observed[n];
   constexpr int highest(int j) const { return order[j] < observed[j] ? observed[j] : order[j]; }
 };
 
 namespace detail {
 
-/// What is not there: NVRTC has no function for it.
+/// A NaN for absent values: NVRTC has no function for it.
 inline constexpr double no_number = __builtin_bit_cast(double, 0x7ff8000000000000ll);
 
 template <int n>
 struct value_places {
-  int first[n + 1];  ///< of each unknown; behind the last, the number of values
+  int first[n + 1];  ///< of each unknown; the last entry is the number of values
 };
 
 template <class Model, int n>
@@ -90,7 +90,7 @@ constexpr value_places<n> make_value_places() {
   return r;
 }
 
-/// Where the values of a model with n unknowns lie.
+/// The layout of the values of a model with n unknowns.
 template <class Model, int n>
 struct value_layout {
   static constexpr bool has_derivatives = requires { offsets_of<Model>.observed; };

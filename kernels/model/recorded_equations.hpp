@@ -1,12 +1,12 @@
-// The equations of a model as a graph, found by running its functions once over numbers that record how they are made
-// (number/orders.hpp), with the model's default values. All kinds of equations are told as 0 = f_i(t, x, x', x'', ...):
+// The equations of a model as a graph, found by running its functions once over recording numbers (number/orders.hpp), with the model's
+// default values. All kinds of equations are given as 0 = f_i(t, x, x', x'', ...):
 //
-//     y' = f            y_i' - f_i, of an algebraic state f_i
+//     y' = f            y_i' - f_i; for an algebraic state f_i
 //     M y' = f          sum M_ij y_j' - f_i
 //     mechanical        q_i' - (N v)_i,  sum M_ij v_j' - f_i - sum J_ki lambda_k,  Phi_k
 //
-// where the multipliers lambda are unknowns, too, and a constraint that is off is lambda_k = 0. Of J_ki is recorded that it depends
-// on what Phi_k depends on. Host side only.
+// The multipliers lambda are unknowns, too; a constraint that is off is lambda_k = 0. An entry J_ki is recorded as depending on all
+// arguments of Phi_k. Host side only.
 #pragma once
 
 #include "model/checks.hpp"
@@ -28,14 +28,14 @@ class recorded_equations {
   vec<Real, c::parameter_count> p_;
   vec<Real, c::discrete_count> d_;
   Real locked_[c::guard_count + 1];
-  Real pieces_[tabulated_table_of<Model>.numbers + 1];  ///< of tables: functions of time alone
+  Real pieces_[tabulated_table_of<Model>.numbers + 1];  ///< of the tables: functions of time alone
   double t_ = 0.0;
 
  public:
-  static constexpr int count = states + c::constraint_count;  ///< of equations, and of unknowns
+  static constexpr int count = states + c::constraint_count;  ///< number of equations, and of unknowns
   static constexpr int guards_and_outputs = c::guard_count + c::output_count;
 
-  /// The nodes of the equations; their names are none of this.
+  /// The nodes of the equations, without their names.
   static abi::equation_record get() {
     static const abi::equation_record once = run();
     return once;
@@ -71,7 +71,7 @@ class recorded_equations {
   }
   Real leaf(operation what, int i, double value) { return Real(Real::Real(value), {record_.add(what, i, 0)}); }
   at here() const { return {Real(t_), y_, p_, d_, locked_, pieces_}; }
-  /// What guards and outputs need of derivatives, an instance must have.
+  /// Marks the derivatives that guards and outputs need, which an instance must hold.
   void write_observed(int* nodes) {
     named<typename c::guard, Real, c::guard_count> signs;
     named<typename c::output, Real, c::output_count> outs;
@@ -82,7 +82,7 @@ class recorded_equations {
     for (int i = 0; i < c::guard_count; ++i) nodes[i] = signs.values[i].trace.node;
     for (int i = 0; i < c::output_count; ++i) nodes[c::guard_count + i] = outs.values[i].trace.node;
   }
-  /// What is not written is no equation.
+  /// The mark of an equation that the model did not write.
   static Real unwritten() { return Real(Real::Real(0.0), {-1}); }
   template <class Vector>
   static void clear(Vector& values) {
@@ -192,7 +192,7 @@ class recorded_equations {
     }
   }
 
-  /// Which velocities move which constraint.
+  /// True entries: velocity j moves constraint k.
   struct jacobian {
     bool entry[c::constraint_count + 1][states] = {};
     jacobian() {

@@ -1,8 +1,8 @@
-// Rotations in space for authors of models, by unit quaternions (Euler parameters): no angles, no singular places. Functions over
-// any number, of vectors whose components may be numbers of different kinds (a state, a parameter, 0.0).
+// Rotations in space for authors of models, by unit quaternions (Euler parameters), which have no singular attitude. The functions take any
+// number type; components of a vector may have different types (a state, a parameter, 0.0).
 //
-// A quaternion is four coordinates of a model in the order w, x, y, z. It turns components in the body's axes into those in
-// space, r = p r' p*, and its rate is p' = p (0, omega)/2 for an angular velocity omega in the body's axes.
+// A quaternion is four coordinates of a model in the order w, x, y, z. It turns components in the body's axes into those in space, r = p r'
+// p*. Its time derivative is p' = p (0, omega)/2 for an angular velocity omega in the body's axes.
 #pragma once
 
 #include "number/base.hpp"
@@ -48,7 +48,7 @@ struct quaternion {
 template <class Number>
 quaternion(Number, Number, Number, Number) -> quaternion<Number>;
 
-/// The quaternion of four coordinates, the first of which is `first`; member k of a family of quaternions.
+/// The quaternion of four coordinates, the first of which is `first`; k selects a member of a family of quaternions.
 template <class At, class State>
 SALTUS_FN auto quaternion_at(const At& at, State first, int k = 0) {
   return quaternion{at(first, 4 * k), at(first, 4 * k + 1), at(first, 4 * k + 2), at(first, 4 * k + 3)};
@@ -67,8 +67,8 @@ SALTUS_FN auto rotated_back(const quaternion<Number>& p, const vector_3<A, B, C>
   return rotated(quaternion{p.w, -p.x, -p.y, -p.z}, r);
 }
 
-/// The rates of four coordinates that are a quaternion: dq[first] and the three after it, from the angular velocity in the
-/// body's axes. For `kinematics`.
+/// The time derivatives of the four coordinates of a quaternion, dq[first] and the three after it, from the angular velocity in the body's
+/// axes. For `kinematics`.
 template <class Rates, class State, class Number, class A, class B, class C>
 SALTUS_FN void turn(Rates& dq, State first, const quaternion<Number>& p, const vector_3<A, B, C>& omega) {
   dq(first, 0) = -0.5 * (p.x * omega.x + p.y * omega.y + p.z * omega.z);

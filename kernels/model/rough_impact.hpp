@@ -5,25 +5,25 @@
 //     |p_t| <= mu p_n;  where u_t+ is not zero, p_t = -mu p_n sign(u_t+)              (no restitution along the contact)
 //     J v+ = J v- for all other constraints that are on
 //
-// This is Moreau's impact law (J. J. Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988). As a linear
-// complementarity problem it is written as D. E. Stewart and J. C. Trinkle do it (Int. J. Numer. Meth. Engng 39, 1996, 2673), with
-// p_t = p_t' - p_t'' and the speed of slip s:
+// This is Moreau's impact law (J. J. Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988). It is written as the
+// linear complementarity problem of D. E. Stewart and J. C. Trinkle (Int. J. Numer. Meth. Engng 39, 1996, 2673), with p_t = p_t' - p_t''
+// and the speed of slip s:
 //
 //     0 <= p_n   and  0 <= u_n+ + e u_n-
 //     0 <= p_t'  and  0 <= s + u_t+
 //     0 <= p_t'' and  0 <= s - u_t+
 //     0 <= s     and  0 <= mu p_n - p_t' - p_t''
 //
-// Its matrix is copositive, so that with e = 0 Lemke's method always finds a solution, where contacts do not move by themselves.
-// With e > 0 there may be none where friction can jam a body, whatever forces p_n and p_t are in equilibrium.
+// Its matrix is copositive. So, with e = 0 and contacts that do not move by themselves, Lemke's method always finds a solution. With e > 0
+// there may be none if friction can jam a body, so that forces p_n and p_t of any size are in equilibrium.
 //
-// Poisson's law (F. Pfeiffer, C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapter 8) takes the same problem
-// twice: the first, with e = 0, is the compression; in the second, the expansion, a contact is given at least e times the p_n of
-// the first, and more only where it would close. Both always have a solution.
+// Poisson's law (F. Pfeiffer, C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapter 8) solves the same problem twice.
+// The first, with e = 0, is the compression. In the second, the expansion, a contact gets at least e times the p_n of the first, and
+// more only where it would close. Both always have a solution.
 //
-// Energy: the change is p'(u+ + u-)/2. It is never positive, for any mu and any number of contacts, where e = 0; and for Newton's
-// law with 0 <= e <= 1 where p_n and p_t do not act on each other's velocities (a disc on a floor). Elsewhere Newton's law with
-// friction may give energy (T. R. Kane, D. A. Levinson, Dynamics, 1985, section 3.3).
+// Energy: the change is p'(u+ + u-)/2. It is never positive if e = 0, for any mu and any number of contacts; nor for Newton's law with
+// 0 <= e <= 1 if p_n and p_t do not act on each other's velocities (a disc on a floor). Otherwise Newton's law with friction may
+// increase the energy (T. R. Kane, D. A. Levinson, Dynamics, 1985, section 3.3).
 #pragma once
 
 #include "linear/complementarity.hpp"
@@ -41,7 +41,7 @@ class rough_impact {
 
  public:
   const impulses at;
-  by_constraint u;  ///< velocities of constraints, before and after
+  by_constraint u;  ///< velocities of constraints, before the impact and then after it
 
   SALTUS_FN rough_impact(const event<Model, Real>& now, const list& contacts)
       : at(now.here()), contacts_(contacts), closed_(at.on) {
@@ -53,9 +53,9 @@ class rough_impact {
     sound_ = reduce();
   }
 
-  /// Impulses of Newton's law: p is zero before, and u is the velocities after them. False if there are none.
+  /// Impulses of Newton's law. On entry p is zero; on return u is the velocities after the impact. Returns false if there are no impulses.
   SALTUS_FN bool newton(Real restitution, by_constraint& p) { return collide(restitution, by_constraint{}, p); }
-  /// The same of Poisson's law.
+  /// The same for Poisson's law.
   SALTUS_FN bool poisson(Real restitution, by_constraint& p) {
     if (!collide(Real(0.0), by_constraint{}, p)) return false;
     by_constraint back{};
@@ -67,11 +67,11 @@ class rough_impact {
   const list& contacts_;
   typename impulses::set closed_;
   matrix<Real, n>
-      along_;  ///< for each unit of impulse at constraint l of a contact: the impulses of all, column by column
-  matrix<Real, n> reply_;  ///< and by how much velocities change
+      along_;  ///< impulses of all constraints per unit of impulse at constraint l of a contact, column by column
+  matrix<Real, n> reply_;  ///< the changes of velocities that go with them
   bool sound_;
 
-  /// What impulses at contacts do while constraints that are on keep their velocities. False where these depend on each other.
+  /// Finds the effect of contact impulses while constraints that are on keep their velocities. False if these depend on each other.
   SALTUS_FN bool reduce() {
     for (int c = 0; c < contacts_.count; ++c) {
       const int both[] = {contacts_.of[c].gap, contacts_.of[c].slip};
@@ -91,7 +91,7 @@ class rough_impact {
     }
     return true;
   }
-  /// A row of the problem: of the impulse across a contact, of one of the two along it, or of its speed of slip.
+  /// A row of the problem: for the impulse across a contact, for one of the two along it, or for its speed of slip.
   struct row {
     int contact, of;  ///< the contact, and the constraint of the impulse; -1: the speed of slip
     Real sign;
@@ -110,7 +110,7 @@ class rough_impact {
     }
     return count;
   }
-  /// An entry of the matrix, of impulses that are measured by `unit`.
+  /// An entry of the matrix, for impulses measured in `unit`.
   SALTUS_FN Real entry(const row& a, const row& b, Real unit) const {
     if (a.of >= 0 && b.of >= 0) return a.sign * b.sign * reply_[a.of][b.of] * unit;
     if (a.contact != b.contact || a.of == b.of) return Real(0.0);
@@ -119,7 +119,7 @@ class rough_impact {
     return Real(a.of == contact.gap ? 0.0 : 1.0);
   }
 
-  /// One problem, with at least the impulses `least` at gaps. Adds impulses to `sum`, and to u what they do.
+  /// Solves one problem, with impulses of at least `least` at the gaps. Adds the impulses to `sum` and their effect to u.
   SALTUS_FN bool collide(Real restitution, const by_constraint& least, by_constraint& sum) {
     if (!sound_) return false;
     by_constraint with_least = u;
@@ -129,7 +129,7 @@ class rough_impact {
       softest = max(softest, reply_[gap][gap]);
       for (int k = 0; k < n; ++k) with_least[k] = fma(reply_[k][gap], least[gap], with_least[k]);
     }
-    const Real unit = Real(1.0) / softest;  // of impulses: all numbers of the problem are velocities then
+    const Real unit = Real(1.0) / softest;  // of impulses: it makes all numbers of the problem velocities
     complementarity<Real, max_rows> problem;
     row rows[max_rows];
     problem.n = rows_of(rows);

@@ -2,11 +2,10 @@
 //
 //     [M J'; J 0] [a; -lambda] = [f; s]
 //
-// which is M a = f + J' lambda, J a = s. Its unknowns are eliminated in an order in which each multiplier comes after all velocities
-// of its constraint: then pivots of velocities are positive and those of multipliers negative where M is positive definite and
-// constraints are independent of each other, as in the dense factorisation, whose order is all velocities and then all multipliers.
-// What is eliminated when has been found from the structure of the model (host/compile/elimination.hpp), and is the same for all
-// instances. A constraint that does not hold has a row of zeros and a pivot of -1.
+// which is M a = f + J' lambda, J a = s. Each multiplier is eliminated after all velocities of its constraint. If M is positive definite
+// and the constraints are independent, pivots of velocities are then positive and those of multipliers negative, as in the dense
+// factorisation, which eliminates all velocities and then all multipliers. The host finds the order from the structure of the model
+// (host/compile/elimination.hpp); it is the same for all instances. A constraint that does not hold has a row of zeros and a pivot of -1.
 #pragma once
 
 #include "linear/sparse_ldl.hpp"
@@ -14,10 +13,10 @@
 
 namespace saltus {
 
-/// What a module knows of its model's sparse matrix, beside what sparse_ldl asks for:
+/// The module's tables for its model's sparse matrix, beside those of sparse_ldl:
 ///
 ///     place[]                  of each velocity, then of each multiplier, in the order of elimination
-///     colours, colour_of[]     how many directions J is found along; that of each velocity
+///     colours, colour_of[]     number of directions for J; that of each velocity
 ///     jacobian_row[], jacobian_column[], jacobian_number[], colour_start[]   entries of J by colours, with their numbers
 ///     mass_start[velocities + 1], mass_column[], mass_number[]               of the lower triangle of M, by rows
 template <class Model>
@@ -25,7 +24,7 @@ struct elimination_tables {};
 
 namespace detail {
 
-/// Which number an entry of M is; -1: it is none. A row has few.
+/// The number of an entry of M; -1: no entry. A row has few entries.
 template <class Tables>
 struct mass_numbers {
   SALTUS_FN static int of(int row, int column) {
@@ -49,8 +48,7 @@ struct sparse_inertia {
 
   SALTUS_FN static constexpr int place_of_multiplier(int k) { return tables::place[velocities + k]; }
 
-  /// Factorises the matrix at a point, with the constraints that hold there; of these, the holonomic ones alone if it is
-  /// `of_positions`.
+  /// Factorises the matrix at a point, with the constraints that hold there; with `of_positions`, the holonomic ones alone.
   template <bool of_positions, class Point, class Holds>
   SALTUS_FN void take(const Point& at, Holds&& holds) {
     factor.clear();
@@ -72,7 +70,7 @@ struct sparse_inertia {
     factor.factorise();
   }
 
-  /// a and lambda.
+  /// Solves for a and lambda.
   SALTUS_FN void solve(const by_velocity& f, const by_constraint& s, by_velocity& a, by_constraint& lambda) const {
     vec<Value, tables::unknowns> x;
     for (int j = 0; j < velocities; ++j) x[tables::place[j]] = f[j];
@@ -90,11 +88,12 @@ struct sparse_inertia {
     return a;
   }
 
-  /// Is M positive definite, and is each constraint independent of those eliminated before it? `of` becomes the first that is not.
+  /// Tests that M is positive definite and that each constraint is independent of those eliminated before it. `of` becomes the first that
+  /// is not.
   template <class Mask>
   SALTUS_FN_COLD void judge(Mask& singular, Value& of) const {
     constexpr double dependent = 0x1p12 * limits<scalar_of<Value>>::epsilon;
-    vec<Value, tables::unknowns> whole;  // of each pivot, what velocities alone make of it
+    vec<Value, tables::unknowns> whole;  // the part of each pivot that comes from velocities alone
     for (int i = 0; i < tables::unknowns; ++i) whole[i] = Value(0.0);
     for (int j = 0; j < velocities; ++j) {
       const int column = tables::place[j];
@@ -114,7 +113,7 @@ struct sparse_inertia {
   }
 
  private:
-  /// A model that writes where its structure has no entry has no matrix that is finite.
+  /// If a model writes an entry that its structure does not have, the matrix is not finite.
   template <class Point>
   SALTUS_FN void take_mass(const Point& at) {
     named_sparse_symmetric_matrix<typename Bodies::kinds::state, Value, detail::mass_numbers<tables>,

@@ -1,5 +1,5 @@
-// Which entries the matrices of a mechanical system may have, found by running the model's functions once over numbers that record
-// on what they depend (number/dependence.hpp). Host side only.
+// The entries that the matrices of a mechanical system may have, found by running the model's functions once over numbers that record their
+// dependence (number/dependence.hpp). Host side only.
 #pragma once
 
 #include "abi/module.hpp"
@@ -8,7 +8,7 @@
 
 namespace saltus {
 
-/// A symmetric matrix that records which of its entries are asked for: what `mass` fills in.
+/// A symmetric matrix for `mass` to fill in, which records the entries that it asks for.
 template <class Id, class Real, int N, int First>
 struct named_symmetric_record {
   bool asked[N][N] = {};  ///< the lower triangle counts
@@ -35,14 +35,14 @@ requires requires { Model::m; }
 constexpr auto hidden_by(named_symmetric_record<typename kinds<Model>::state, Real, N, First>&) { return Model::m; }
 }  // namespace detail
 
-/// abi::mechanical_structure of a model. Its functions are run with its default values.
+/// abi::mechanical_structure of a model. Its functions run with its default values.
 template <class Model>
 class structure_of {
   using kinds = detail::kinds<Model>;
   static constexpr int states = kinds::state_count, constraints = kinds::constraint_count;
   static constexpr int coordinates = static_cast<int>(Model::first_velocity), velocities = states - coordinates;
   using Real = pack<double, 1>;
-  using Value = dependent<states>;  // the inputs are coordinates and velocities; of time nothing is asked
+  using Value = dependent<states>;  // the inputs are coordinates and velocities; dependence on time is not needed
   using at = point<Model, Value, Real>;
   using velocity_set = input_set<states>;
 
@@ -62,7 +62,7 @@ class structure_of {
   Real pieces_[tabulated_table_of<Model>.numbers + 1];
 
  public:
-  /// Null where friction acts: its matrix is not symmetric, and dense.
+  /// Null if the model has friction: its matrix is not symmetric and is treated as dense.
   static const abi::mechanical_structure* get() {
     if constexpr (has_friction) return nullptr;
     static int mass_rows[velocities * (velocities + 1) / 2], mass_columns[velocities * (velocities + 1) / 2],
@@ -108,7 +108,7 @@ class structure_of {
         if (m.asked[i][j]) body(i, j);
   }
 
-  /// body(constraint, velocity): a holonomic one depends on coordinates that the velocity moves, others on the velocity itself.
+  /// body(constraint, velocity): a holonomic constraint depends on coordinates that the velocity moves, others on the velocity itself.
   template <class F>
   void find_jacobian(F&& body) const {
     named<typename kinds::constraint, Value, constraints> c;
@@ -127,7 +127,7 @@ class structure_of {
     }
   }
 
-  /// The velocities that each coordinate's rate depends on.
+  /// The velocities on which the time derivative of each coordinate depends.
   struct sets {
     velocity_set of[coordinates > 0 ? coordinates : 1];
   };

@@ -1,4 +1,4 @@
-// What the engine reads off a model's lists: how many of each kind there are, and tables of what is declared for each member.
+// Constants that the engine derives from a model's lists: the number of members of each kind, and tables of their traits.
 #pragma once
 
 #include "linear/system.hpp"
@@ -20,7 +20,7 @@ enum class no_invariant : int {};
 enum class no_equation : int {};
 enum class no_table : int {};
 
-/// Members of all families of a list.
+/// Number of members of all families of a list.
 template <class T, int N>
 constexpr int count_of(const T (&list)[N]) {
   int sum = 0;
@@ -28,7 +28,7 @@ constexpr int count_of(const T (&list)[N]) {
   return sum;
 }
 
-/// True if the families follow one another without a gap: the list and the enumeration cannot drift apart.
+/// True if the families follow one another without a gap, so that the list and the enumeration agree.
 template <class T, int N>
 constexpr bool in_order(const T (&list)[N]) {
   int next = 0;
@@ -75,27 +75,27 @@ struct kinds {
       "state_list[]");
   using state = typename Model::state;
   static constexpr int state_count = count_of(Model::state_list);
-  /// The values that an instance has: its states, or unknowns and their derivatives.
+  /// The values of an instance: its states, or unknowns and their derivatives.
   using values = value_layout<Model, state_count>;
   static constexpr int value_count = values::count;
   static_assert(in_order(Model::state_list),
                 "the entries of state_list must stand in the order of enum state, each once");
 };
 
-/// Does the model state its equations as a mechanical system?
+/// True if the model states its equations as a mechanical system.
 template <class Model>
 inline constexpr bool is_mechanical = requires {
   Model::first_velocity;
 };
 
-/// The unit quaternions among the coordinates of a mechanical system.
+/// Number of unit quaternions among the coordinates of a mechanical system.
 template <class Model>
 constexpr int count_quaternions() {
   if constexpr (requires { Model::quaternion_list[0]; })
     return static_cast<int>(sizeof(Model::quaternion_list) / sizeof(Model::quaternion_list[0]));
   else return 0;
 }
-/// Each of them is four coordinates, and none is in two of them.
+/// True if each quaternion is four coordinates and none belongs to two quaternions.
 template <class Model>
 constexpr bool quaternions_are_right() {
   if constexpr (count_quaternions<Model>() > 0) {
@@ -110,11 +110,11 @@ constexpr bool quaternions_are_right() {
   }
 }
 
-/// What must be known of a constraint of a mechanical system.
+/// Traits of a constraint of a mechanical system.
 struct constraint_traits {
   bool holonomic;
   double decay_rate;
-  int switched_by;  ///< the discrete variable that it holds with; -1: always
+  int switched_by;  ///< the discrete variable that switches it; -1: always on
 };
 
 template <int N>
@@ -134,7 +134,7 @@ constexpr constraint_table<N> make_constraint_table() {
   return r;
 }
 
-/// What the engine must know of a guard.
+/// Traits of a guard.
 struct guard_traits {
   direction which;
   sidedness side;
@@ -187,14 +187,15 @@ constexpr bool has_conditions() {
   return false;
 }
 
-/// What the engine must know of a table that a model reads.
+/// Traits of a table that a model reads.
 struct tabulated_traits {
   interpolation between;
   at_ends beyond;
-  int first;  ///< of the numbers that it is made of within a piece (numbers_of_piece)
+  int first;  ///< index of its first number (numbers_of_piece)
 };
 
-/// Within a piece a table is: a value; or the time at which the piece begins, and the coefficients of a polynomial from there.
+/// Number of values that represent a table within a piece: one value for a step; else the start time of the piece and the coefficients of a
+/// polynomial in the time since then.
 constexpr int numbers_of_piece(interpolation between) {
   return between == interpolation::step ? 1 : between == interpolation::linear ? 3 : 5;
 }
@@ -202,8 +203,8 @@ constexpr int numbers_of_piece(interpolation between) {
 template <class Model, int N>
 struct tabulated_table {
   tabulated_traits of[N > 0 ? N : 1];
-  int numbers;  ///< of all of them
-  bool jump;    ///< one of them at least may jump
+  int numbers;  ///< of all tables
+  bool jump;    ///< at least one table may jump
 };
 
 template <class Model, int N>
@@ -221,7 +222,7 @@ constexpr tabulated_table<Model, N> make_tabulated_table() {
   return r;
 }
 
-/// The index of every state (`variable::algebraic`).
+/// The differentiation index of every state (`variable::algebraic`).
 template <int N>
 struct index_table {
   int of[N];
@@ -246,7 +247,7 @@ constexpr bool indices_are_right() {
     if (v.index < 0 || v.index > 2) return false;
   return true;
 }
-/// Algebraic states are all of one index.
+/// True if all algebraic states have the same index.
 template <class Model>
 constexpr bool has_one_index() {
   for (const auto& v : Model::state_list)
@@ -254,8 +255,8 @@ constexpr bool has_one_index() {
   return true;
 }
 
-/// Columns of the Jacobian that share a direction, or colour: no row has an entry in two of them (Curtis, Powell, Reid,
-/// J. Inst. Math. Appl. 13 (1974) 117). Without a list of entries every column is of its own.
+/// Columns of the Jacobian that share a direction, or colour: no row has an entry in two of them (Curtis, Powell, Reid, J. Inst. Math.
+/// Appl. 13 (1974) 117). Without a list of entries every column has its own colour.
 template <int N>
 struct colouring {
   bool entry[N][N];
@@ -299,7 +300,7 @@ constexpr default_values<T, Count> defaults_of(const T (&list)[N]) {
   return r;
 }
 
-/// Of all values of an instance: what has no default, the derivatives of unknowns, is a NaN.
+/// Default values of all values of an instance; NaN for derivatives of unknowns, which have no default.
 template <class Model>
 constexpr auto default_values_of() {
   using values = typename kinds<Model>::values;
@@ -314,7 +315,7 @@ constexpr auto default_values_of() {
   }
 }
 
-/// body(i, value) for the default value of each parameter; of each discrete variable.
+/// body(i, value) for the default value of each parameter, or of each discrete variable.
 template <class Model, class F>
 constexpr void each_default_parameter(F&& body) {
   if constexpr (constexpr int count = kinds<Model>::parameter_count; count > 0) {
@@ -332,27 +333,27 @@ constexpr void each_default_discrete(F&& body) {
 
 }  // namespace detail
 
-/// What the engine must know of the guards of a model.
+/// Traits of the guards of a model.
 template <class Model>
 inline constexpr auto guard_table_of = detail::make_guard_table<Model, detail::kinds<Model>::guard_count>();
 
-/// Guard i of a model: constant where i is.
+/// Traits of guard i: constant if i is.
 template <class Model>
 SALTUS_FN constexpr detail::guard_traits guard_traits_of(int i) {
   return guard_table_of<Model>.of[i];
 }
 
-/// What the engine must know of the tables that a model reads.
+/// Traits of the tables that a model reads.
 template <class Model>
 inline constexpr auto tabulated_table_of = detail::make_tabulated_table<Model, detail::kinds<Model>::table_count>();
 
-/// Table i of a model: constant where i is.
+/// Traits of table i: constant if i is.
 template <class Model>
 SALTUS_FN constexpr detail::tabulated_traits tabulated_traits_of(int i) {
   return tabulated_table_of<Model>.of[i];
 }
 
-/// How the columns of a model's Jacobian are found together.
+/// The colouring of a model's Jacobian.
 template <class Model>
 inline constexpr auto colouring_of = detail::make_colouring<Model, detail::kinds<Model>::state_count>();
 
@@ -360,7 +361,7 @@ inline constexpr auto colouring_of = detail::make_colouring<Model, detail::kinds
 template <class Model>
 inline constexpr auto index_table_of = detail::make_index_table<Model>();
 
-/// The index of state i: constant where i is.
+/// The index of state i: constant if i is.
 template <class Model>
 SALTUS_FN constexpr int index_of_state(int i) {
   return index_table_of<Model>.of[i];

@@ -1,4 +1,4 @@
-// What a model's functions are given: places where values are read and written by the names that the model declares.
+// The arguments of a model's functions: views in which values are read and written by the names that the model declares.
 #pragma once
 
 #include "model/tables.hpp"
@@ -7,7 +7,7 @@
 
 namespace saltus {
 
-/// A vector addressed by enumerators of one kind: what `rhs`, `guards` and `outputs` fill in.
+/// A vector indexed by enumerators of one kind; `rhs`, `guards` and `outputs` fill it in.
 template <class Id, class Real, int N>
 struct named {
   vec<Real, N> values;
@@ -18,7 +18,7 @@ struct named {
   SALTUS_FN const Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
 };
 
-/// The same, of values that lie elsewhere.
+/// The same for values that are stored elsewhere.
 template <class Id, class Real, int N>
 struct named_by {
   vec<Real, N>& values;
@@ -27,8 +27,8 @@ struct named_by {
   SALTUS_FN Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
 };
 
-/// A matrix addressed by two states, zero where nothing is written: what `mass` fills in. The row is that of the equation
-/// (of the entry of `rhs`), the column that of the rate.
+/// A matrix indexed by two states, zero where nothing is written; `mass` fills it in. The row is that of the equation (the entry of `rhs`),
+/// the column that of the time derivative.
 template <class Id, class Real, int N>
 struct named_matrix {
   Real values[N][N];
@@ -39,11 +39,11 @@ struct named_matrix {
   }
 };
 
-/// A symmetric matrix addressed by two velocities, zero where nothing is written: what `mass` of a mechanical system fills in.
-/// An entry and its mirror image are the same. `First` is the number of the first velocity.
+/// A symmetric matrix indexed by two velocities, zero where nothing is written; `mass` of a mechanical system fills it in. An entry and its
+/// mirror image are the same. `First` is the number of the first velocity.
 template <class Id, class Real, int N, int First, bool Diagonal = false>
 struct named_symmetric_matrix {
-  Real values[N][N];  ///< the lower triangle counts
+  Real values[N][N];  ///< only the lower triangle counts
   SALTUS_FN Real& operator()(Id row, Id column) { return at(static_cast<int>(row), static_cast<int>(column)); }
   /// Members k and l of two families.
   SALTUS_FN Real& operator()(Id row, int k, Id column, int l) {
@@ -56,7 +56,7 @@ struct named_symmetric_matrix {
   }
 };
 
-/// The same of a model that says that its matrix is diagonal. What is written beside the diagonal is seen by all.
+/// The same for a model that declares its matrix diagonal. Entries written off the diagonal go to `beside`.
 template <class Id, class Real, int N, int First>
 struct named_symmetric_matrix<Id, Real, N, First, true> {
   vec<Real, N> values;
@@ -71,8 +71,8 @@ struct named_symmetric_matrix<Id, Real, N, First, true> {
   SALTUS_FN Real& at(int row, int column) { return row == column ? values[row - First] : beside; }
 };
 
-/// The same of a model whose entries are known beforehand, each with the number that it is. What is written beside them is seen by
-/// all. `Numbers` has of(row, column), which is negative where there is no entry.
+/// The same for a model whose entries are known in advance and numbered. Entries written elsewhere go to `beside`. `Numbers` has
+/// of(row, column), which is negative where there is no entry.
 template <class Id, class Real, class Numbers, int First>
 struct named_sparse_symmetric_matrix {
   Real* numbers;
@@ -90,16 +90,16 @@ struct named_sparse_symmetric_matrix {
   }
 };
 
-/// Forces for each unit of a constraint's multiplier, zero where nothing is written: what `friction` of a mechanical system fills in.
+/// Forces per unit of a constraint's multiplier, zero where nothing is written; `friction` of a mechanical system fills it in.
 template <class State, class Constraint, class Real, int N, int Count, int First>
 struct named_friction {
   Real on_velocity[Count][N];  ///< a row for each constraint
   Real along_gradient[Count][Count];
-  /// Acts on a velocity.
+  /// The force on a velocity.
   SALTUS_FN Real& operator()(State velocity, Constraint of) {
     return on_velocity[static_cast<int>(of)][static_cast<int>(velocity) - First];
   }
-  /// Acts along the gradient of another constraint, on or off: of the one that holds while there is no slip.
+  /// The force along the gradient of another constraint, on or off: the one that holds while the contact sticks.
   SALTUS_FN Real& operator()(Constraint along, Constraint of) {
     return along_gradient[static_cast<int>(of)][static_cast<int>(along)];
   }
@@ -114,7 +114,7 @@ struct named_friction {
 
 namespace detail {
 
-/// What the functions of a model fill in, and may be taken for one of its names.
+/// True for types that functions of a model fill in, and whose arguments may have the name of a parameter.
 template <class T>
 inline constexpr bool is_argument = false;
 template <class T>
@@ -130,8 +130,8 @@ inline constexpr bool is_argument<named_symmetric_matrix<Id, Real, N, First, Dia
 template <class Id, class Real, class Numbers, int First>
 inline constexpr bool is_argument<named_sparse_symmetric_matrix<Id, Real, Numbers, First>> = true;
 
-/// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
-/// for the other names that arguments are given above: dy, m, r, out; of mechanical models f, dq, c, i, m.
+/// In guards(at, g) the argument g hides a parameter g: at[g] is then called with the argument and means the parameter. The same holds for
+/// the other names of arguments above: dy, m, r, out; in mechanical models f, dq, c, i, m.
 #define SALTUS_HIDDEN(type, kind, name, which) \
   template <class Model, class Real, int N>    \
   requires(which) && requires { Model::name; } \
@@ -178,7 +178,7 @@ SALTUS_FN constexpr auto hidden_by(named_sparse_symmetric_matrix<typename kinds<
 }  // namespace detail
 
 namespace detail {
-/// The accelerations and multipliers at a point, once they are known; of a model without them nothing.
+/// The accelerations and multipliers at a point, once they are computed; empty for models without them.
 template <class Model, class Value, bool = is_mechanical<Model>>
 struct kept_motion {};
 template <class Model, class Value>
@@ -186,12 +186,12 @@ struct kept_motion<Model, Value, true> {
   vec<Value, kinds<Model>::state_count - static_cast<int>(Model::first_velocity)> acceleration;
   vec<Value, kinds<Model>::constraint_count> multiplier;
   bool known = false;
-  SALTUS_FN kept_motion() {}  // without it the numbers would be set to zero with every point
+  SALTUS_FN kept_motion() {}  // a defaulted constructor would zero the numbers at every point
 };
 }  // namespace detail
 
 namespace detail {
-/// Table i at time t, by the numbers of the pieces that the tables of a model are on.
+/// Table i at time t, from the numbers of the current pieces of a model's tables.
 template <class Model, class Value, class Real>
 SALTUS_FN Value value_of_table(int i, const Value& t, const Real* pieces) {
   const auto is = tabulated_traits_of<Model>(i);
@@ -204,21 +204,22 @@ SALTUS_FN Value value_of_table(int i, const Value& t, const Real* pieces) {
 }  // namespace detail
 
 namespace detail {
-/// What constraints have been given at an event; of a model without them nothing.
+/// The impulses that constraints have received at an event; empty for models without constraints.
 template <class Model, class Real, bool = is_mechanical<Model>>
 struct kept_impulses {};
 template <class Model, class Real>
 struct kept_impulses<Model, Real, true> {
   vec<Real, kinds<Model>::constraint_count> of{};
-  vec<Real, kinds<Model>::constraint_count> slip{};  ///< of contacts with friction, after the last impact
+  vec<Real, kinds<Model>::constraint_count> slip{};  ///< velocity of slip of contacts with friction, after the last
+                                                     ///< impact
 };
 }  // namespace detail
 
-/// How an impact with friction gives back: Newton's law is one of velocities, u+ = -e u-; Poisson's one of impulses, the contact
-/// is given e times as much while it opens as it was while it closed.
+/// Restitution of an impact with friction. Newton's law acts on velocities, u+ = -e u-. Poisson's law acts on impulses: the expansion gives
+/// e times the impulse of the compression.
 enum class restitution_law { newton, poisson };
 
-/// Contacts that collide at once, some of them with Coulomb's friction: what event::impacts is given.
+/// Contacts that collide at once, some of them with Coulomb's friction: the argument of event::impacts.
 template <class Model, class Real>
 struct contact_list {
   using constraint = typename detail::kinds<Model>::constraint;
@@ -228,11 +229,11 @@ struct contact_list {
     Real friction;
   };
   contact of[most > 0 ? most : 1];
-  int count = 0;  ///< more than `most` are too many: there are no impulses then
+  int count = 0;  ///< above `most` there are too many, and no impulses are found
 
   /// A contact without friction; member k of a family.
   SALTUS_FN void add(constraint gap, int k = 0) { append(static_cast<int>(gap) + k, -1, Real(0.0)); }
-  /// With a coefficient of friction, along the gradient of the constraint `stick` that holds while the contact sticks; members k.
+  /// A contact with a coefficient of friction, along the gradient of the constraint `stick` that holds while the contact sticks; members k.
   SALTUS_FN void add(constraint gap, constraint stick, Real friction, int k = 0) {
     append(static_cast<int>(gap) + k, static_cast<int>(stick) + k, friction);
   }
@@ -244,7 +245,7 @@ struct contact_list {
   }
 };
 
-/// What a constant mass matrix may depend on.
+/// The arguments that a constant mass matrix may depend on.
 template <class Model, class Real>
 struct constants {
   using kinds = detail::kinds<Model>;
@@ -261,10 +262,10 @@ struct constants {
   }
 };
 
-/// Where a model's functions are evaluated: time, states, parameters, discrete variables and the locked guard signs, each
-/// by its enumerator: at[velocity], at[restitution], at.t, at.above(impact); members of families by at(height, i).
-/// `Value` is the type of t and y (a dual while rates are taken), `Real` that of what is constant through a step. `OfSeries`: y has
-/// the unknowns alone, numbers that can be differentiated by time; else it has all values of an instance (model/offsets.hpp).
+/// The point at which a model's functions are evaluated: time, states, parameters, discrete variables and the locked guard signs, each by
+/// its enumerator: at[velocity], at[restitution], at.t, at.above(impact); members of families by at(height, i). `Value` is the type of t
+/// and y (a dual while derivatives are taken), `Real` that of quantities that are constant through a step. `OfSeries`: y has the unknowns
+/// alone, as numbers that can be differentiated by time; else y has all values of an instance (model/offsets.hpp).
 template <class Model, class Value, class Real, bool OfSeries = false>
 struct point {
   using kinds = detail::kinds<Model>;
@@ -275,7 +276,7 @@ struct point {
   const vec<Real, kinds::parameter_count>& p;
   const vec<Real, kinds::discrete_count>& modes;  ///< the discrete variables
   const Real* locked;                             ///< guard values at the start of the step (discontinuity locking)
-  const Real* pieces;                             ///< of the tables, as the step has them; without tables null
+  const Real* pieces;                             ///< current pieces of the tables; null without tables
 
   SALTUS_FN decltype(auto) operator[](typename kinds::state i) const { return value(place(i)); }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
@@ -283,7 +284,7 @@ struct point {
   SALTUS_FN decltype(auto) operator()(typename kinds::state i, int k) const { return value(place(i + k)); }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
-  /// A table at the time of this point.
+  /// The value of a table at the time of this point.
   SALTUS_FN Value operator[](typename kinds::table i) const {
     return detail::value_of_table<Model>(static_cast<int>(i), t, pieces);
   }
@@ -291,9 +292,9 @@ struct point {
     return detail::value_of_table<Model>(static_cast<int>(i) + k, t, pieces);
   }
   SALTUS_HIDDEN_NAMES
-  /// The k-th time derivative of an unknown, k >= 0; d(x, 0) is at[x]. Of member i of a family it is d(x, i, k): the order stands
-  /// last. Only where numbers can be differentiated by time, which have a function derivative(value, k), or where an instance has
-  /// derivatives: up to x^(d), d the offset of x. Beyond that it is a NaN.
+  /// The k-th time derivative of an unknown, k >= 0; d(x, 0) is at[x]. For member i of a family it is d(x, i, k): the order stands last.
+  /// Available if numbers can be differentiated by time (they have a function derivative(value, k)), or if an instance holds derivatives:
+  /// up to x^(d), d the offset of x. Beyond that it is a NaN.
   template <class Order>
   requires(has_derivatives || requires(const Value& x, Order k) { derivative(x, k); }) SALTUS_FN Value
       d(typename kinds::state i, Order k)
@@ -306,23 +307,23 @@ struct point {
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
     return modes[static_cast<int>(i) + k] > Real(0.5);
   }
-  /// L of Compere 5.3, held through the step: was g >= 0 when the step began?
+  /// L of Compere 5.3, held through the step: true if g >= 0 when the step began.
   SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {
     return locked[static_cast<int>(i) + k] >= Real(0.0);
   }
-  /// Of a mechanical system, in guards and outputs: the force of a constraint along its gradient; 0 while it is off.
+  /// The force of a constraint along its gradient, for guards and outputs of a mechanical system; 0 while the constraint is off.
   SALTUS_FN const Value& multiplier(typename kinds::constraint i, int k = 0) const {
     return motion_of(*this).multiplier[static_cast<int>(i) + k];
   }
-  /// Of a mechanical system, in guards and outputs: the time derivative of a velocity.
+  /// The time derivative of a velocity, for guards and outputs of a mechanical system.
   SALTUS_FN const Value& acceleration(typename kinds::state i, int k = 0) const {
     return motion_of(*this).acceleration[static_cast<int>(i) + k - static_cast<int>(Model::first_velocity)];
   }
 
-  mutable detail::kept_motion<Model, Value> motion{};  ///< as far as it was asked for
+  mutable detail::kept_motion<Model, Value> motion{};  ///< computed when first asked for
 
  private:
-  /// Numbers that know where the arguments of a computation lie tell of each what no array would: that it varies (number/jet.hpp).
+  /// Some number types must know that they are an argument, and which (number/jet.hpp); an array of values cannot tell them.
   SALTUS_FN decltype(auto) value(int i) const {
     if constexpr (requires { Value::argument(t, i); }) return Value::argument(t, i);
     else return (y[i]);
@@ -349,7 +350,7 @@ struct start {
   vec<Real, kinds::value_count>& y;
   const vec<Real, kinds::parameter_count>& p;
   vec<Real, kinds::discrete_count>& modes;
-  const Real* pieces;  ///< of the tables
+  const Real* pieces;  ///< current pieces of the tables
 
   SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::place(i)]; }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
@@ -365,7 +366,7 @@ struct start {
   SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
-  /// The k-th derivative of an unknown, of a model of any order: a guess. What is not written is free.
+  /// The k-th derivative of an unknown in a model of any order: a guess. Values that are not written are free.
   SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) {
     return y[values::place(i) + k];
   }
@@ -374,14 +375,14 @@ struct start {
   }
 };
 
-/// The timetable of an instance, as `time_events` fills it in: for every time event the next of its times after `t`.
-/// Sign is -1 in a run backward in time, where the next time is an earlier one.
+/// The timetable of an instance, which `time_events` fills in: the next time after `t` of every time event. Sign is -1 in a run backward in
+/// time, where the next time is an earlier one.
 template <class Model, class Real, int Sign>
 struct schedule {
   using kinds = detail::kinds<Model>;
   Real t;                                   ///< the model's time
   vec<Real, kinds::time_event_count> next;  ///< Sign times the next time
-  mask_of<Real> sound;                      ///< no time was a NaN, and every period leads on from t
+  mask_of<Real> sound;                      ///< no time is a NaN, and every period advances t
 
   /// The time event comes at `time`; called again, at that time too.
   SALTUS_FN void at(typename kinds::time_event i, Real time) {
@@ -406,7 +407,7 @@ struct schedule {
   }
 };
 
-/// A number that knows whether it has been assigned to. Elsewhere it is the pack that it is made of.
+/// A number that records whether it has been assigned to. Otherwise it behaves like the pack that it derives from.
 template <class Real>
 struct noted : Real {
   bool is_written = false;
@@ -426,12 +427,13 @@ struct noted : Real {
   SALTUS_FN noted& operator-=(const Real& b) { return *this = *this - b; }
   SALTUS_FN noted& operator*=(const Real& b) { return *this = *this * b; }
   SALTUS_FN noted& operator/=(const Real& b) { return *this = *this / b; }
-  /// Takes a value that nobody has written.
+  /// Sets the value without marking it as written.
   SALTUS_FN void take(const Real& x) { Real::operator=(x); }
 };
 
 namespace detail {
-/// May an event move states that its transition has not written, for the constraints of the model? Those that it has written stay.
+/// True if an event may move states that its transition has not written, to satisfy the model's constraints. States that the transition has
+/// written stay.
 template <class Model>
 inline constexpr bool moves_unwritten_states = [] {
   if constexpr (is_mechanical<Model>) return kinds<Model>::constraint_count + count_quaternions<Model>() > 0;
@@ -439,7 +441,7 @@ inline constexpr bool moves_unwritten_states = [] {
   else return kinds<Model>::values::has_derivatives || highest_index<Model>() == 2;
 }();
 
-/// The states of an instance at an event: the model writes to numbers that know of it.
+/// The states of an instance at an event, as numbers that record whether the model writes to them.
 template <class Model, class Real, bool = moves_unwritten_states<Model>>
 struct states_of_event {
   static constexpr int count = kinds<Model>::value_count;
@@ -463,8 +465,8 @@ struct states_of_event<Model, Real, false> {
 };
 }  // namespace detail
 
-/// One instance at one event, as `transition`, `mode` and `rest` see it. `Real` is a pack of one: conditions are ordinary
-/// `if`s. Before they are called, `begin`; behind them, `end`.
+/// One instance at one event, as `transition`, `mode` and `rest` see it. `Real` is a pack of one: conditions are ordinary `if`s. The engine
+/// calls `begin` before these functions and `end` after them.
 template <class Model, class Real>
 struct event {
   using kinds = detail::kinds<Model>;
@@ -473,11 +475,11 @@ struct event {
   vec<Real, kinds::value_count>& y;
   const vec<Real, kinds::parameter_count>& p;
   vec<Real, kinds::discrete_count>& modes;
-  const Real* pieces;                                             ///< of the tables, as they go on from here
-  vec<Real, kinds::guard_count> g;                                ///< guard values at this moment
+  const Real* pieces;                                             ///< pieces of the tables from here on
+  vec<Real, kinds::guard_count> g;                                ///< guard values at this event
   vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
   bool stopped = false;
-  bool no_impulses = false;  ///< those asked for were not found
+  bool no_impulses = false;  ///< impulses were asked for but not found
   detail::kept_impulses<Model, Real> impulses{};
   detail::states_of_event<Model, Real> states{};
 
@@ -486,7 +488,7 @@ struct event {
 
   SALTUS_FN auto& operator[](typename kinds::state i) { return states.at(y, values::place(i)); }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
-  // What a function of a model's own reads, that takes const auto& since rhs calls it, too.
+  // Read access for a model's own helper functions, which take const auto& because rhs calls them, too.
   SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::place(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
@@ -495,7 +497,7 @@ struct event {
   SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
-  /// A table now; where it jumps, the value that it jumps to.
+  /// The value of a table now; at a jump, the value after it.
   SALTUS_FN Real operator[](typename kinds::table i) const {
     return detail::value_of_table<Model>(static_cast<int>(i), t, pieces);
   }
@@ -505,7 +507,7 @@ struct event {
   SALTUS_FN bool is_on(typename kinds::discrete i, int k = 0) const {
     return bool(modes[static_cast<int>(i) + k] > Real(0.5));
   }
-  /// The k-th derivative of an unknown, of a model of any order, as long as k is below its offset: higher ones follow.
+  /// The k-th derivative of an unknown in a model of any order, for k below its offset; the equations give the higher ones.
   SALTUS_FN auto& d(typename kinds::state i, int k) requires(values::has_derivatives) {
     return states.at(y, values::place(i) + k);
   }
@@ -518,30 +520,30 @@ struct event {
   SALTUS_FN const Real& d(typename kinds::state i, int member, int k) const requires(values::has_derivatives) {
     return y[values::place(i + member) + k];
   }
-  /// Is this guard one of those that fire now? All that are due at the located time are, together, once.
+  /// True if this guard fires now. All guards that are due at the located time fire together, once.
   SALTUS_FN bool due(typename kinds::guard i, int k = 0) const {
     return bool(fired[static_cast<int>(i) + k] > Real(0.5));
   }
-  /// Is it this time event now?
+  /// True if this time event fires now.
   SALTUS_FN bool due(typename kinds::time_event i) const {
     return bool(fired[kinds::guard_count + static_cast<int>(i)] > Real(0.5));
   }
-  /// The sign of a guard: is g >= 0?
+  /// The sign of a guard: true if g >= 0.
   SALTUS_FN bool above(typename kinds::guard i, int k = 0) const {
     return bool(g[static_cast<int>(i) + k] >= Real(0.0));
   }
   /// Ends this instance here, with status `stopped`.
   SALTUS_FN void stop() { stopped = true; }
 
-  // Of a mechanical system (model/impact.hpp). The gap of a contact is a constraint Phi >= 0, on while the contact is closed.
+  // For mechanical systems (model/impact.hpp). The gap of a contact is a constraint Phi >= 0, on while the contact is closed.
 
-  /// An impact where the gap of constraint i closes: its velocity becomes -restitution times what it is, that of all constraints
-  /// that are on stays. Called for one contact after another it is a sequence of impacts. Where the gap opens nothing happens.
+  /// An impact at a closing gap, constraint i: its velocity becomes -restitution times its value, and the velocities of all constraints
+  /// that are on stay. Calls for one contact after another make a sequence of impacts. At an opening gap nothing happens.
   SALTUS_FN void impact(typename kinds::constraint i, Real restitution, int k = 0) {
     with_states([&]() SALTUS_INLINE_LAMBDA { collide(*this, static_cast<int>(i) + k, restitution); });
   }
-  /// One impact of all contacts in the list at once: impulses are not negative, and no contact opens more slowly than by
-  /// `restitution`, or faster where it has an impulse. Those of them that are on may open, too; `impulse` says which have.
+  /// One impact of all contacts in the list at once. Impulses are not negative. No contact opens more slowly than by `restitution`; a
+  /// contact with an impulse opens exactly so. Contacts that are on may open, too; `impulse` shows which contacts have an impulse.
   template <int count>
   SALTUS_FN void impacts(const typename kinds::constraint (&list)[count], Real restitution) {
     impacts(list, count, restitution);
@@ -549,33 +551,33 @@ struct event {
   SALTUS_FN void impacts(const typename kinds::constraint* list, int count, Real restitution) {
     with_states([&]() SALTUS_INLINE_LAMBDA { collide_at_once(*this, list, count, restitution); });
   }
-  /// The same with Coulomb's friction: impulses along the contact, by which slip ends, or which are `friction` times those across
-  /// it and against the slip that is left (model/rough_impact.hpp).
+  /// The same with Coulomb's friction: an impulse along the contact either ends the slip, or is `friction` times the impulse across it and
+  /// opposes the remaining slip (model/rough_impact.hpp).
   SALTUS_FN void impacts(const contact_list<Model, Real>& list, Real restitution,
                          restitution_law law = restitution_law::newton) {
     with_states([&]() SALTUS_INLINE_LAMBDA { collide_with_friction(*this, list, restitution, law); });
   }
-  /// For the contacts of a model with friction: an empty list.
+  /// An empty list of contacts, for a model with friction.
   SALTUS_FN contact_list<Model, Real> contacts() const { return {}; }
-  /// The velocity of the constraint `stick` of a contact after the last impact with friction; exactly 0 where the contact sticks.
+  /// The velocity of the constraint `stick` of a contact after the last impact with friction; exactly 0 if the contact sticks.
   SALTUS_FN const Real& slip(typename kinds::constraint stick, int k = 0) const {
     return impulses.slip[static_cast<int>(stick) + k];
   }
-  /// What the impacts of this transition have given along the gradient of a constraint; exactly 0 where a contact has opened.
+  /// The impulse that the impacts of this transition have given along the gradient of a constraint; exactly 0 if a contact has opened.
   SALTUS_FN const Real& impulse(typename kinds::constraint i, int k = 0) const {
     return impulses.of[static_cast<int>(i) + k];
   }
-  /// Switches a constraint off and leaves it, and its velocity, some roundings to one side of zero: a guard of the gap is not to
-  /// take what rounding has left of it for a contact.
+  /// Switches a constraint off and puts it, and its velocity, a few ulps to one side of zero, so that a guard of the gap does not take its
+  /// rounding error for a contact.
   SALTUS_FN void release(typename kinds::constraint i, Real side = Real(1.0), int k = 0) {
     with_states([&]() SALTUS_INLINE_LAMBDA { let_go(*this, static_cast<int>(i) + k, side); });
   }
-  /// d Phi/dt of a holonomic constraint, Phi of others, whether it is on or off.
+  /// d Phi/dt of a holonomic constraint, Phi of others, on or off.
   SALTUS_FN Real velocity_of(typename kinds::constraint i, int k = 0) const {
     states.bring(y);
     return level_of(*this, static_cast<int>(i) + k);
   }
-  /// As at a point, with velocities and discrete variables as they are now.
+  /// The same as point::multiplier, with the current velocities and discrete variables.
   SALTUS_FN Real multiplier(typename kinds::constraint i, int k = 0) const {
     states.bring(y);
     return here().multiplier(i, k);
@@ -584,11 +586,11 @@ struct event {
     states.bring(y);
     return here().acceleration(i, k);
   }
-  /// The point where the instance is now.
+  /// The current point of the instance.
   SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, modes, g.data, pieces}; }
 
  private:
-  /// body() over the states as they are by now. Those that it moves nobody has written.
+  /// body() over the current states. States that it moves do not count as written.
   template <class F>
   SALTUS_FN void with_states(F&& body) {
     states.bring(y);

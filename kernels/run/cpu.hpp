@@ -1,5 +1,5 @@
-// One CPU thread integrates one chunk: W lanes sail; suspects are parked and landed W at a time; whoever ends is stored
-// and replaced at once.
+// One CPU thread integrates one chunk. W lanes sail; lanes whose step may contain an event are parked and landed W at a time. An
+// instance that ends is stored and replaced at once.
 //
 //            chunk ---> begin (W at once) ---+
 //                                            v
@@ -7,9 +7,9 @@
 //       |                         (W at once) |
 //       +--> stored <-------------------------+
 //
-// Several groups of lanes may take turns: while the last operations of one group's turn wait for each other, the processor
-// begins with the next group's. Between its turns an instance lies in a batch, first parked and then ready in the very
-// lane in which it has landed: it is moved twice for each event, number by number.
+// Several groups of lanes may take turns: while the last operations of one group's turn wait for each other, the processor begins
+// the next group's turn. Between its turns an instance lies in a batch, first parked and then ready, in the same lane in which it has
+// landed. So each event moves an instance twice, number by number.
 #pragma once
 
 #include "chunk.hpp"
@@ -18,7 +18,7 @@
 
 namespace saltus {
 
-/// Hands events and exceptions on to the host, at once.
+/// Hands events and exceptions on to the host at once.
 struct events_to_host {
   const abi::sink& sink;
   SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
@@ -30,7 +30,7 @@ struct events_to_host {
   }
 };
 
-/// Of `Groups` groups of W lanes.
+/// One chunk with `Groups` groups of W lanes.
 template <class E, int W, int Groups>
 class cpu_chunk {
   using T = typename E::T;
@@ -83,7 +83,7 @@ class cpu_chunk {
 
   struct batch {
     Lanes lanes{};
-    unsigned parked = 0, ready = 0;  ///< bit j: that is what lane j holds; not both
+    unsigned parked = 0, ready = 0;  ///< bit j: lane j is parked, or ready; never both
   };
 
   /// The first `some` lanes.
@@ -95,7 +95,7 @@ class cpu_chunk {
     return active == 0;
   }
 
-  /// One turn of a group; lanes that leave are emptied. Returns them.
+  /// One turn of a group. Returns the lanes that leave, which are emptied.
   __attribute__((noinline, flatten)) unsigned one_turn(group& g) {
     const auto active = mask_of<Real>::from_bits(g.active);
     const unsigned parked = sail(g.lanes, active, tol_, run_).bits();
@@ -107,7 +107,7 @@ class cpu_chunk {
     return leaving;
   }
 
-  /// Lanes that leave are parked or stored.
+  /// Parks or stores the lanes that leave.
   __attribute__((noinline)) void leave(group& g, unsigned leaving, unsigned parked) {
     for (int lane = 0; lane < W; ++lane) {
       if ((leaving >> lane & 1u) == 0) continue;
@@ -132,7 +132,7 @@ class cpu_chunk {
     return nullptr;
   }
 
-  /// The one with the fewest ready instances, so that it is soon empty.
+  /// The batch with the fewest ready instances, so that it is soon empty.
   batch* with_ready() {
     batch* fewest = nullptr;
     for (batch& b : batches_)
@@ -141,7 +141,7 @@ class cpu_chunk {
     return fewest;
   }
 
-  /// A batch with nothing in it, if need be made by moving ready instances together.
+  /// An empty batch; if there is none, ready instances of two batches are merged.
   batch& empty_batch() {
     for (batch& b : batches_)
       if ((b.parked | b.ready) == 0) return b;
@@ -156,11 +156,11 @@ class cpu_chunk {
     return from;
   }
 
-  /// Fills empty lanes: with whoever is ready, else with fresh instances.
+  /// Fills empty lanes with ready instances, else with fresh ones.
   void refill(group& g) {
     while (g.active != first(W)) {
       batch* b = with_ready();
-      while (b == nullptr && begin_fresh()) b = with_ready();  // some end at their start
+      while (b == nullptr && begin_fresh()) b = with_ready();  // some instances end at their start
       if (b == nullptr) {
         calm_empty_lanes(g.lanes, g.active);
         return;
@@ -172,8 +172,8 @@ class cpu_chunk {
     }
   }
 
-  /// Begins up to W fresh instances at once, or makes the next one that was under way before ready; false if none is left.
-  /// Called while no instance is ready.
+  /// Begins up to W fresh instances at once; when instances are resumed, makes the next one ready. Returns false if none is left. Called
+  /// while no instance is ready.
   bool begin_fresh() {
     const int64 left = (resumed_ >= 0 ? resumed_ : run_.batch.count) - next_;
     if (left <= 0) return false;
@@ -200,7 +200,7 @@ class cpu_chunk {
   /// Lands all that is parked in a batch.
   void land_parked(batch& b) {
     calm_empty_lanes(b.lanes, b.parked);
-    // Without guards and time events nothing is ever parked: such a model need not compile what it takes to land.
+    // Without guards and time events nothing is ever parked, so the landing code need not be compiled.
     if constexpr (E::ng > 0 || E::form::time_events > 0) land(b.lanes, mask_of<Real>::from_bits(b.parked), tol_, run_);
     usage_.landings += 1;
     usage_.landed += __builtin_popcount(b.parked);
@@ -208,8 +208,7 @@ class cpu_chunk {
     b.parked = 0;
   }
 
-  /// Of the lanes of a batch that were begun or landed those that have their terminal status are stored; the others are
-  /// ready.
+  /// Stores those of the given lanes, just begun or landed, that have a terminal status; the others become ready.
   void settle(batch& b, unsigned lanes) {
     const unsigned ended = (b.lanes.status != Integer(int64(status::interrupted))).bits() & lanes;
     b.ready = lanes & ~ended;
@@ -223,10 +222,10 @@ class cpu_chunk {
     ++finished_;
   }
 
-  /// The host sees who has begun and not ended, also when a model's function does not come back.
+  /// Marks an instance as begun and not ended, so that the host knows it even if a function of the model does not return.
   void is_under_way(int64 slot) const { run_.results.status[slot] = static_cast<unsigned char>(status::interrupted); }
 
-  /// Ends those under way to which the host has given a status. Lanes beside them go on as they were.
+  /// Ends the instances under way to which the host has given a status. Other lanes are not affected.
   void end_some() {
     const auto ended = [&](Lanes& lanes, unsigned which) {
       unsigned gone = 0;
@@ -247,7 +246,7 @@ class cpu_chunk {
     }
   }
 
-  /// Stores what is under way as it stands: status interrupted.
+  /// Stores the instances under way as they stand, with status interrupted.
   void abandon() {
     const auto give_up = [&](const Lanes& lanes, unsigned which) {
       for (; which != 0; which &= which - 1) finish(lanes, __builtin_ctz(which));
@@ -256,7 +255,7 @@ class cpu_chunk {
     for (const batch& b : batches_) give_up(b.lanes, b.parked | b.ready);
   }
 
-  /// Empty lanes copy a busy one, so that they compute nothing slow or strange.
+  /// Copies a busy lane into the empty ones, so that they compute nothing slow or strange.
   static void calm_empty_lanes(Lanes& lanes, unsigned busy) {
     if (busy == 0) return;
     for (unsigned empty = first(W) & ~busy; empty != 0; empty &= empty - 1)
@@ -274,9 +273,9 @@ class cpu_chunk {
   abi::usage& usage_;
   tolerances<E, Real> tol_;
   group groups_[Groups];
-  batch batches_[4];  ///< one with parked instances, up to two with ready ones, and one for what comes
+  batch batches_[4];  ///< one with parked instances, up to two with ready ones, and one for the next
   int64 next_ = 0, finished_ = 0, reported_ = 0;
-  int64 resumed_;  ///< instances to be continued; -1: all of the chunk are to be begun
+  int64 resumed_;  ///< number of instances to be continued; -1: the whole chunk is to be begun
   const abi::snapshot* from_;
 };
 
@@ -293,7 +292,7 @@ int run_chunk(const abi::settings* settings, const abi::batch* batch, const abi:
 template <class E, int W, int Groups>
 int resume_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
                  const abi::sink* sink, abi::usage* usage, long long count, const abi::snapshot* from) {
-  // On the heap: a thousand guards or states times the lanes are too much for a thread's stack. Owned: a model may throw.
+  // On the heap: a thousand guards or states times the lanes would overflow a thread's stack. Owned, because a model may throw.
   const struct owner {
     cpu_chunk<E, W, Groups>* chunk;
     ~owner() { delete chunk; }
@@ -301,7 +300,7 @@ int resume_chunk(const abi::settings* settings, const abi::batch* batch, const a
   return own.chunk->integrate() ? 0 : 1;
 }
 
-/// What a module exports as `saltus_module`.
+/// The interface that a module exports as `saltus_module`.
 template <class E, int W, int Groups = 1>
 inline constexpr abi::module cpu_module = {
     abi::version, W, record_of<E>.reals, record_of<E>.integers, &run_chunk<E, W, Groups>, &resume_chunk<E, W, Groups>};

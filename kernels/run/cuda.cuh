@@ -1,6 +1,6 @@
-// A CUDA device integrates one chunk: threads sail; suspects are parked, and landed by another kernel; whoever has
-// ended is stored and replaced by a third. Instances stay where they are, at their places in a pool; lists of places go
-// from kernel to kernel.
+// A CUDA device integrates one chunk. Threads sail. Instances whose step may contain an event are parked, and another kernel lands them.
+// A third kernel stores instances that have ended and begins new ones. Instances stay at their places in a pool; lists of places go from
+// kernel to kernel.
 //
 //        +---------- begin <------ vacant <--+-----------+
 //        v                                   |           |
@@ -9,9 +9,9 @@
 //        |       | +-----------------|-------------------+
 //        +-------+-------------------+
 //
-// begin, sail, land and turn over make a round. A kernel waits for the one before it and threads of a kernel never wait
-// for each other, so that a plain loop over thread numbers does the same on a CPU. Which place an instance is given and
-// which thread sails it varies from run to run; its result does not, bit for bit.
+// begin, sail, land and turn over make a round. A kernel waits for the one before it, and threads of a kernel never wait for each
+// other, so a plain loop over thread numbers does the same on a CPU. The place of an instance and the thread that sails it vary from run
+// to run; its result does not, bit for bit.
 #pragma once
 
 #include "abi/cuda.hpp"
@@ -22,8 +22,8 @@
 namespace saltus {
 
 #if defined(__CUDACC__) || defined(SALTUS_EMULATED_GRID)
-/// The warp of this thread: what its lanes do together, and what each does alone. `reserve` may be called by some of them;
-/// all other functions that return what lanes have told each other are for all of them together.
+/// The warp of this thread: collective functions and those of one lane. `reserve` may be called by some lanes; all other functions that
+/// return data of several lanes must be called by all of them.
 class device_warp {
  public:
   static constexpr int lanes = 32;
@@ -39,9 +39,9 @@ class device_warp {
     for (int distance = lanes / 2; distance > 0; distance /= 2) number += __shfl_xor_sync(~0u, number, distance);
     return number;
   }
-  /// What lanes have written to the warp's room, others may read.
+  /// Makes the lanes' writes to the warp's room visible to the others.
   __device__ void meet() const { __syncwarp(); }
-  /// Room of the warp for two lists of two widths each.
+  /// The warp's room for two lists of two widths each.
   __device__ int* room(int list) const {
     __shared__ int rooms[abi::cuda_block / lanes][2][2 * lanes];
     return rooms[threadIdx.x / lanes][list];
@@ -51,7 +51,7 @@ class device_warp {
   __device__ static int64 add(int64& to, int64 number) {
     return static_cast<int64>(atomicAdd(reinterpret_cast<uint64*>(&to), static_cast<uint64>(number)));
   }
-  /// Makes a list one longer and returns where its new entry stands. Lanes that come together add once.
+  /// Makes a list one longer and returns the index of the new entry. Lanes that call it together add once.
   template <class Integer>
   __device__ __forceinline__ Integer reserve(Integer& length) const {
     const unsigned together = __activemask();
@@ -64,7 +64,7 @@ class device_warp {
 };
 #endif
 
-/// One of `count` threads that run one after another, each a warp of its own.
+/// One of `count` threads that run one after another, each a warp by itself.
 class lone_warp {
  public:
   static constexpr int lanes = 1;
@@ -97,7 +97,7 @@ class lone_warp {
 /// No place.
 inline constexpr int nowhere = -1;
 
-/// How many lanes of a ballot there are.
+/// Number of lanes in a ballot.
 SALTUS_FN int lanes_in(unsigned ballot) {
 #if defined(__CUDA_ARCH__)
   return __popc(ballot);
@@ -107,14 +107,13 @@ SALTUS_FN int lanes_in(unsigned ballot) {
 }
 SALTUS_FN int lanes_before(unsigned ballot, int lane) { return lanes_in(ballot & ((1u << lane) - 1u)); }
 
-/// The consuming end of a warp-aggregated queue, a list that a grid shares. The warp takes up to a width of places at
-/// once, and keeps what its lanes do not need yet: one addition to `taken`, and one look at the list, serve many lanes.
-/// Towards the end of the list the portions shrink to what is needed at the moment, so that no warp is left with a
-/// store while others have nothing to do.
+/// The consuming end of a warp-aggregated queue, a list that a grid shares. The warp takes up to a width of places at once and stores those
+/// that its lanes do not need yet, so one addition to `taken` and one look at the list serve many lanes. Towards the end of the list the
+/// portions shrink to the current need, so that no warp stores places while others are idle.
 template <class Warp>
 class warp_consumer {
  public:
-  /// For all lanes together: a place for each that is in want; `nowhere` where the list has come to its end.
+  /// Called by all lanes together: returns a place for each lane in want; `nowhere` at the end of the list.
   SALTUS_FN int take(const Warp& warp, bool in_want, const int* list, int count, int& taken) {
     const unsigned who = warp.ballot(in_want);
     const int wanted = lanes_in(who);
@@ -132,11 +131,11 @@ class warp_consumer {
     used_ = wanted - left < held_ ? wanted - left : held_;
     return place;
   }
-  /// What this lane keeps of the warp's store in the end.
+  /// The place that this lane still holds of the warp's store at the end.
   SALTUS_FN int rest(const Warp& warp) const { return warp.lane() >= used_ && warp.lane() < held_ ? mine_ : nowhere; }
 
  private:
-  /// The next portion, of `needed` places at least if there are as many.
+  /// Fetches the next portion: at least `needed` places, if the list has as many.
   SALTUS_FN void fetch(const Warp& warp, int needed, const int* list, int count, int& taken) {
     const int portion = (count - seen_) / (4 * ((warp.threads() + Warp::lanes - 1) / Warp::lanes));
     const int most = portion < Warp::lanes ? portion : Warp::lanes;
@@ -151,15 +150,15 @@ class warp_consumer {
   }
 
   int mine_ = nowhere;       ///< the place that this lane keeps for the warp
-  int held_ = 0, used_ = 0;  ///< how many the lanes keep, and how many of these are used; the same in all lanes
-  int seen_ = 0;             ///< of the list, as of the last portion
+  int held_ = 0, used_ = 0;  ///< number of places that the lanes hold, and of those used; the same in all lanes
+  int seen_ = 0;             ///< length of the list at the last portion
 };
 
-/// The producing end of a warp-aggregated queue: a width of places is gathered before the list gets longer.
+/// The producing end of a warp-aggregated queue: it gathers a width of places before it appends to the list.
 template <class Warp, int Room>
 class warp_producer {
  public:
-  /// For all lanes together: those that say so give a place. Returns how many.
+  /// Called by all lanes together: each lane with `gives` hands over a place. Returns their number.
   SALTUS_FN int put(const Warp& warp, bool gives, int place, int* list, int& length) {
     const unsigned who = warp.ballot(gives);
     if (who == 0) return 0;
@@ -169,7 +168,7 @@ class warp_producer {
     if (held_ >= Warp::lanes) pass_on(warp, Warp::lanes, list, length);
     return lanes_in(who);
   }
-  /// What is left, in the end.
+  /// Appends the remaining places at the end.
   SALTUS_FN void finish(const Warp& warp, int* list, int& length) {
     if (held_ > 0) pass_on(warp, held_, list, length);
   }
@@ -188,11 +187,11 @@ class warp_producer {
     warp.meet();
   }
 
-  int held_ = 0;  ///< places in the room, the same in all lanes
+  int held_ = 0;  ///< places in the room; the same in all lanes
 };
 
-/// Events become rows of the log, in which `landable` leaves room for them; exceptions become rows of theirs while there
-/// is room. Rows for which there is none are counted all the same: by that the host sees that they are missing.
+/// Writes events and exceptions as rows of their logs. `landable` leaves room for events; exceptions are written while there is room. Rows
+/// without room are counted all the same, so that the host notices that they are missing.
 template <class E, class Warp>
 struct events_to_rows {
   const abi::cuda_events& log;
@@ -221,7 +220,7 @@ struct events_to_rows {
   }
 };
 
-/// The most rows one landing can log: every guard in every round of event iteration, every time event, every constraint that is
+/// The most rows that one landing can log: every guard in every round of event iteration, every time event, every constraint that is
 /// reached, and a rest.
 template <class E>
 inline constexpr int rows_per_landing = [] {
@@ -283,14 +282,13 @@ class cuda_rounds {
     warp_producer<Warp, 1> vacant;
     int place = nowhere, max_busy = 0, has_parked = 0, useful = 0, turn = 0;
     Record x;
-    // Are there instances for half of the threads at least?
+    // true if there are instances for at least half of the threads
     const bool is_full = 2 * p_.ready[half_] >= warp_.threads();
     for (; turn < c_.turn_budget; ++turn) {
       const int next = ready.take(warp_, place == nowhere, c_.ready.place[half_], p_.ready[half_], p_.taken);
       if (next != nowhere) load(x, place = next);
-      // Once a quarter of the warp has run out of instances, the others go on in full warps of the next round. On a device
-      // that is not full they would have as many warps for themselves: there a round ends early for those alone that wait
-      // to be landed.
+      // When a quarter of the warp has run out of instances, the others continue in full warps of the next round. On a device that is not
+      // full they would have as many warps to themselves, so there only instances that wait to be landed end a round early.
       const int busy = lanes_in(warp_.ballot(place != nowhere));
       const int gone = is_full || max_busy - busy < has_parked ? max_busy - busy : has_parked;
       if (busy == 0 || 4 * gone > max_busy) break;
@@ -317,8 +315,8 @@ class cuda_rounds {
     count_in(p_.used.lane_turns, useful);
   }
 
-  /// Lands parked instances, as many as the event log has room for. The others, and ready instances that no thread had
-  /// turns left to sail, wait for the next round.
+  /// Lands as many parked instances as the event log has room for. The others, and ready instances that no thread had turns left to sail,
+  /// wait for the next round.
   SALTUS_FN void land_parked() const {
     for (int k = p_.taken + warp_.thread(); k < p_.ready[half_]; k += warp_.threads())
       append(c_.ready, p_.ready, 1 - half_, c_.ready.place[half_][k]);
@@ -343,7 +341,7 @@ class cuda_rounds {
     count_in(p_.used.landed, landed);
   }
 
-  /// For one thread alone: what this round has filled, the next one consumes.
+  /// For one thread alone: the next round consumes the lists that this round has filled.
   SALTUS_FN void turn_over() const {
     p_.ready[half_] = p_.parked[half_] = p_.vacant[half_] = p_.taken = 0;
 
@@ -361,7 +359,7 @@ class cuda_rounds {
   SALTUS_FN static bool is_under_way(const Record& x) {
     return x.status.v == static_cast<integer_of<T>>(status::interrupted);
   }
-  /// Samples that an instance did not live to see: nobody has preset them in the memory of a device.
+  /// Clears the samples that an instance did not reach, because device memory is not preset.
   SALTUS_FN void clear_samples_to_come(const Record& x) const {
     if constexpr (E::samples)
       for (int quantity = 0; quantity < (E::model_states + E::form::outputs) * (1 + E::directions); ++quantity)
@@ -371,7 +369,7 @@ class cuda_rounds {
   SALTUS_FN void append(const abi::cuda_list& list, int (&length)[2], int half, int place) const {
     list.place[half][warp_.reserve(length[half])] = place;
   }
-  /// For all lanes together: adds the numbers of all of them, which are counts, to `to`.
+  /// Called by all lanes together: adds the counts of all of them to `to`.
   SALTUS_FN void count_in(int64& to, int number) const { count_once(to, warp_.sum(number)); }
   /// Adds a number that counts once for the warp.
   SALTUS_FN void count_once(int64& to, int number) const {
@@ -421,9 +419,9 @@ inline constexpr abi::cuda_module cuda_module_of = {
 }  // namespace saltus
 
 #if defined(__CUDACC__)
-// The kernels of an engine, in three texts that are compiled by themselves: side by side, and those of a kernel for which
-// the number of registers must be found without the others. The blocks that a multiprocessor is to hold at least may
-// follow; without them the compiler takes the registers that it likes best.
+// The kernels of an engine, in three texts that are compiled separately: in parallel, and so that the number of registers of a kernel can
+// be tuned without recompiling the others. The minimum of blocks per multiprocessor may follow as an argument; without it the compiler
+// chooses the number of registers.
 #define SALTUS_CUDA_BEGIN(engine, ...)                                                                            \
   extern "C" {                                                                                                    \
   __global__ void saltus_describe(saltus::abi::cuda_module* module) { *module = saltus::cuda_module_of<engine>; } \
