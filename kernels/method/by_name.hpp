@@ -1,4 +1,4 @@
-// The method that a spec calls "dp5", as a type.
+// The method named in a spec, such as "dp5", as a type.
 #pragma once
 
 #include "method/list.hpp"

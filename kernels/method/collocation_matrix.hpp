@@ -1,11 +1,11 @@
-// The matrix of the three stages of a collocation, whose equations are taken where each of them is:
+// The matrix of the three stages of a collocation method, each stage linearised at its own point:
 //
 //     row i:   (1/h) M_i sum_l (A^-1)_il z_l  -  J_i z_i
 //
-// It is eliminated stage by stage, with pivots looked for within a stage: blocks beside the diagonal are multiples of M_i, so that little
-// is left to multiply, and each block is small enough for registers. With A^-1 of Radau IIA the blocks on the diagonal stay regular
-// for all eigenvalues of J with no positive real part: 3.22 - z, then 0.78 - z + 4.17 / (3.22 - z), z being h times the eigenvalue, and
-// the last is the product of Pade's denominator over these two.
+// It is eliminated stage by stage, with pivots chosen within a stage: off-diagonal blocks are multiples of M_i, which saves products, and
+// each block is small enough for registers. With A^-1 of Radau IIA the diagonal blocks stay regular for all eigenvalues of J with no
+// positive real part: they are 3.22 - z, then 0.78 - z + 4.17 / (3.22 - z), z being h times the eigenvalue; the last is the denominator
+// of the Pade approximation divided by these two.
 #pragma once
 
 #include "linear/factorised.hpp"
@@ -21,7 +21,7 @@ class collocation_matrix {
   using factors = decltype(factorise(block{}, algebra_of(*static_cast<const System*>(nullptr))));
 
  public:
-  /// `of`: the equations of each stage where it is; `rate` is 1/h.
+  /// `of`: the equations of each stage, linearised at its point; `rate` is 1/h.
   SALTUS_FN_COLD collocation_matrix(const System& system, const stage (&of)[3], Real rate)
       : rate_(rate),
         second_mass_(of[1]),
@@ -33,7 +33,7 @@ class collocation_matrix {
         third_to_second_(reduced<2, 1>(of[2])),
         third_(factorise(less_product_of(reduced<2, 2>(of[2])), algebra_of(system))) {}
 
-  /// z becomes the solution where it is the right-hand side.
+  /// Solves in place: z is the right-hand side and becomes the solution.
   SALTUS_FN_COLD void solve(state (&z)[3]) const {
     z[0] = first_.solve(z[0]);
     subtract(part<1, 0>(), second_mass_.times_mass(z[0]), z[1]);
@@ -53,7 +53,7 @@ class collocation_matrix {
   factors first_;
   block by_first_;  ///< first^-1 M
   factors second_;
-  block by_second_, third_to_second_;  ///< of what is left when the first stage is eliminated
+  block by_second_, third_to_second_;  ///< of the matrix that remains when the first stage is eliminated
   factors third_;
 
   template <int i, int l>
@@ -96,7 +96,7 @@ class collocation_matrix {
     for (int b = 0; b < n; ++b) set_column(r, b, w.solve(column(m, b)));
     return r;
   }
-  /// Block (i, l) when the first stage is eliminated.
+  /// Block (i, l) of the matrix that remains when the first stage is eliminated.
   template <int i, int l>
   SALTUS_FN_COLD block reduced(const stage& of) const {
     block r;

@@ -1,4 +1,4 @@
-// Sums of vectors whose coefficients are known when they are compiled: rows of a tableau over the stages of a step.
+// Sums of vectors with compile-time coefficients: rows of a tableau over the stages of a step.
 #pragma once
 
 #include "number/base.hpp"
@@ -21,7 +21,7 @@ SALTUS_FN Real combine(const vec<Real, n> (&k)[S], int i, Coefficient) {
   return sum;
 }
 
-/// All components of it.
+/// All components of this sum.
 template <int Count, class Coefficient, class Real, int n, int S>
 SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient coefficient) {
   vec<Real, n> r;
@@ -29,7 +29,7 @@ SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient coefficie
   return r;
 }
 
-/// The first m of them.
+/// Its first m components.
 template <int Count, int m, class Coefficient, class Real, int n, int S>
 SALTUS_FN vec<Real, m> combine(const vec<Real, n> (&k)[S], Coefficient coefficient) {
   vec<Real, m> r;

@@ -1,32 +1,32 @@
-// What the engine needs of a method, and all that sail, land and detection know of it.
+// The interface of a method: sail, land and detection use nothing else of it.
 //
-// A method is a type of constants, derived from one of the families in explicit_method.hpp and implicit_method.hpp or of a
+// A method is a type of constants, derived from one of the families in explicit_method.hpp and implicit_method.hpp or from a
 // family of its own:
-//     name, title, source       the key in a spec, the name for people, where it comes from
-//     order, embedded_order     of the formula that advances, and of the embedded one; 0: no error estimate
-//     two_errors, embedded3_order, blind_estimate     what the error estimate is like: `error_order`, `certifies`
-//     is_explicit               a step evaluates f; else it solves equations and may fail to
-//     is_series                 of an explicit one: it finds the Taylor series (method/taylor.hpp)
-//     stages, fsal              of an explicit one: f is evaluated `stages` times in a step whose f(t, y) is known, or once less
-//     highest_index             of the algebraic states it can integrate
-//     extra_stages              evaluations that the dense output takes
-//     dense_rows                terms of the shared one beyond the cubic through the ends
+//     name, title, source       the key in a spec, the name for people, the source of the coefficients
+//     order, embedded_order     of the advancing formula, and of the embedded one; 0: no error estimate
+//     two_errors, embedded3_order, blind_estimate     properties of the error estimate: `error_order`, `certifies`
+//     is_explicit               a step evaluates f; otherwise it solves equations and may fail to
+//     is_series                 of an explicit method: it finds the Taylor series (method/taylor.hpp)
+//     stages, fsal              of an explicit method: a step with known f(t, y) evaluates f `stages` times, or once less if FSAL
+//     highest_index             of the algebraic states that it can integrate
+//     extra_stages              evaluations for the dense output
+//     dense_rows                terms of the dense output beyond the cubic Hermite polynomial
 //     is_rosenbrock             the slope at the beginning of a step is not used
 //     for_mechanics             it integrates mechanical models alone, and its steps end on their constraints by themselves
 //
 // and the functions, found by overload for the method as first template argument:
 //     step<Method>(system, t, y, f0, h)             one step of length h from (t, y), where the slope is f0: a `stages`
-//     error_norm_squared<Method, Norm>(s, rtol, atol)     of what it leaves: accepted where this is <= 1
-//     local_error(s)                                the same, component by component
-//     interpolate<Method>(f, s)                     its dense output, of any type that is_interpolant (method/dense_output.hpp)
+//     error_norm_squared<Method, Norm>(s, rtol, atol)     of the step s: it is accepted if this is <= 1
+//     local_error(s)                                the error estimate, component by component
+//     interpolate<Method>(f, s)                     the dense output, of any type that is_interpolant (method/dense_output.hpp)
 //
-// What a step leaves behind is `stages<Method, Real, n>`: t, h, y, y1, f0(), f1(), set_end_slope(i, slope), take(from,
-// where). Location moves the end of a step by a small part of it and sets y1, h and the slope there; asked again, `interpolate`
-// follows the same solution to the new end: what it keeps of the step may not depend on h.
+// The result of a step is `stages<Method, Real, n>`: t, h, y, y1, f0(), f1(), set_end_slope(i, slope), take(from, where).
+// Location moves the end of a step by a small part of it and sets y1, h and the slope there. `interpolate` must then follow the same
+// solution to the new end, so data that it keeps of the step may not depend on h.
 //
-// That of a method that solves equations has beside these solved, singular, residual, residual_of, evaluations, and error and
-// interpolant_error, the error estimates of its end and of its dense output; `step<Method, WithInterpolant>` takes one argument
-// more, which is called with the step before it is judged (the projection onto constraints).
+// A method that solves equations also has in its result: solved, singular, residual, residual_of, evaluations, and error and
+// interpolant_error, the error estimates at its end and of its dense output. Its `step<Method, WithInterpolant>` takes one more argument,
+// which is called with the step before it is judged (the projection onto constraints).
 //
 // A method that remembers something between steps (a multistep method its past) declares
 //     template <class Real, int n> struct memory {
@@ -34,7 +34,7 @@
 //       void forget(where);                             at the start, and after every jump
 //       void remember(s, where);                        takes in an accepted step s
 //     };
-// Its step finds it as system.past(). It lies in the instance, is parked and moved with it and handed on in snapshots.
+// Its step reads the memory as system.past(). It lies in the instance and is parked, moved and put into snapshots with it.
 #pragma once
 
 #include "method/estimate.hpp"
@@ -42,15 +42,15 @@
 
 namespace saltus {
 
-/// What a step leaves behind: one specialisation for each family of methods.
+/// The result of a step: one specialisation for each family of methods.
 template <class Method, class Real, int n>
 struct stages;
 
-/// An explicit method whose stages are all kept until the step is done with: method/erk.hpp.
+/// Explicit methods that keep all stages until the step has ended: method/erk.hpp.
 template <class Method>
 concept keeps_stages = Method::is_explicit && !Method::is_low_storage && !Method::is_series;
 
-/// A method that finds the solution's Taylor series: method/taylor.hpp. Its step is known once, whatever its length.
+/// Methods that find the solution's Taylor series: method/taylor.hpp. One series serves steps of any length.
 template <class Method>
 concept is_series_method = Method::is_explicit && Method::is_series;
 
@@ -60,7 +60,7 @@ inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : 
 
 namespace methods {
 
-/// Does the method remember something between steps?
+/// True if the method remembers something between steps.
 template <class Method>
 concept has_memory = requires {
   typename Method::template memory<pack<double, 1>, 1>;
@@ -85,7 +85,7 @@ concept described = requires(const char* text, int number, bool yes) {
   yes = Method::for_mechanics;
 };
 
-/// What a step leaves behind.
+/// The interface of a step's result.
 template <class Stages, class Real>
 concept stages_of_step = requires(Stages s, const Stages& from, mask_of<Real> where, Real x) {
   x = from.t;
@@ -108,7 +108,7 @@ concept stages_of_solved_step = stages_of_step<Stages, Real> && requires(const S
   s.evaluations;
 };
 
-/// A method as the engine takes it.
+/// The interface that the engine requires of a method.
 template <class Method, class Real, int n>
 concept is_method = described<Method> && stages_of_step<stages<Method, Real, n>, Real> &&
     (Method::is_explicit || stages_of_solved_step<stages<Method, Real, n>, Real>);
@@ -125,7 +125,7 @@ auto held_with_memory_of() {
 }
 }  // namespace detail
 
-/// What is held through a step, and what the method remembers beside it: `Held` itself where it has no memory.
+/// `Held`, together with the method's memory if it has one.
 template <class Held, class Method, class Real, int n>
 using held_with_memory = decltype(detail::held_with_memory_of<Held, Method, Real, n>());
 

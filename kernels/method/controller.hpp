@@ -6,7 +6,7 @@
 
 namespace saltus {
 
-/// What a controller remembers of the last accepted step.
+/// The controller's memory of the last accepted step.
 template <class Real>
 struct control_memory {
   Real log_error;  ///< log2 of its error norm
@@ -20,11 +20,11 @@ struct control_decision {
   control_memory<Real> memory;
 };
 
-/// The next step size after a trial of size h with squared error norm `error2`.
-///  elementary  Compere eq. 5.7: h 0.8 err^(-1/(p+1)), p the order of the method
-///  pi          Gustafsson; Hairer, Wanner IV.2: h 0.9 err^(-0.7/k) err_old^(0.4/k), k the order of the estimate + 1
-///  h211b       Soederlind 2003, b = 4: h (err err_old)^(-1/(b k)) (h/h_old)^(-1/b), aimed at err = 0.9^k
-/// A rejected step shrinks by 0.9 err^(-1/k); a trial that is not finite, by 1/8.
+///  The next step size after a trial of size h with squared error norm `error2`.
+///   elementary  Compere eq. 5.7: h 0.8 err^(-1/(p+1)), p the order of the method
+///   pi          Gustafsson; Hairer, Wanner IV.2: h 0.9 err^(-0.7/k) err_old^(0.4/k), k the order of the estimate + 1
+///   h211b       Soederlind 2003, b = 4: h (err err_old)^(-1/(b k)) (h/h_old)^(-1/b), aimed at err = 0.9^k
+///  A rejected step shrinks by 0.9 err^(-1/k); a trial that is not finite, by 1/8.
 template <class Method, controller_kind Kind, class Real>
 SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accepted, const control_memory<Real>& old) {
   constexpr double k = methods::error_order<Method> + 1;
@@ -32,7 +32,7 @@ SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accep
   constexpr double log_of_four5 = -0.32192809488736235;  // log2(0.8)
   constexpr double widest = 3.0;                         // one step may change h by a factor of 8
 
-  const mask_of<Real> sane = error2 < Real(0x1p100);  // false for NaN: what is made of it below is not used
+  const mask_of<Real> sane = error2 < Real(0x1p100);  // false for NaN, whose results below are not used
   const Real log_error = Real(0.5) * rough_log2(max(error2, Real(0x1p-60)));
 
   Real grow;

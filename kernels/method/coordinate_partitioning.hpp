@@ -1,28 +1,29 @@
-// One step of a diagonally implicit Runge-Kutta method in descriptor form: accelerations are the unknowns of a stage, and a part of
-// the coordinates and velocities is integrated, from which the constraints give the rest (E. J. Haug, D. Negrut, C. Engstler,
+// One step of a diagonally implicit Runge-Kutta method in descriptor form. The unknowns of a stage are accelerations. The method
+// integrates a part of the coordinates and velocities, and the constraints give the rest (E. J. Haug, D. Negrut, C. Engstler,
 // "Implicit integration of the equations of multibody dynamics in descriptor form"; equation numbers below are theirs).
 //
 // With J = d Phi/dq, u the dependent and z the independent ones of the coordinates q = (u, z), J = (J_u, J_z):
 //
-//     H = -J_u^-1 J_z,  T = (H; I),  J T = 0                 what all coordinates move by with z
+//     H = -J_u^-1 J_z,  T = (H; I),  J T = 0                 change of all coordinates with z
 //     z_i = z + h sum a_ij z'_j,  z'_i = z' + h sum a_ij z''_j        (30, 31, with abar = a a)
 //     Phi(t_i, u_i, z_i) = 0,  J_u u'_i = -Phi_t - J_z z'_i           (53, 54): by Newton, to rounding
 //     q'' = T z'' - g,  J_u g_u = b,  b = d/dt (J q' + Phi_t) without accelerations
-//     0 = T' (M q'' - f)                                     what is left of (48): J' lambda has no part along T
+//     0 = T' (M q'' - f)                                     (48) projected along T: J' lambda has no part there
 //
-// so that k - m equations are left of the k + m of (52). Newton's matrix is evaluated once for a trial step, where it begins:
+// so that k - m equations remain of the k + m of (52). Newton's matrix is evaluated once for a trial step, at its beginning:
 //
 //     R = T' M T + T' (dPsi_1 - M N dPsi_2),    N = (J_u^-1; 0)
 //
 // with the derivatives of Psi_1 = M q'' - f - J' lambda and Psi_2 = J q'' + b along (h^2 gamma^2 T, h gamma T + h^2 gamma^2 K)
-// in (q, q'), where K is how dependent velocities follow z at fixed z': the columns of (51), of which R is the Schur complement.
+// in (q, q'). K is the derivative of the dependent velocities with respect to z at fixed z': the columns of (51), whose Schur
+// complement is R.
 //
-// The partition is chosen anew at the beginning of every step, in every lane by itself: for one constraint after the other the
-// independent coordinate with the largest entry is made dependent. It costs less than one evaluation of J by dual numbers, no
-// instance has to remember it, and nothing has to watch the condition of J_u: in a one-step method a new choice changes nothing
-// but which coordinates are solved for. A step during which J_u becomes singular has no solution, and is tried again shorter.
+// The partition is chosen anew at the beginning of every step, in every lane by itself: for one constraint after the other, the
+// independent coordinate with the largest entry becomes dependent. This costs less than one evaluation of J by dual numbers. No
+// instance has to remember the partition, and no code has to watch the condition of J_u: in a one-step method a new choice only changes
+// which coordinates are solved for. A step during which J_u becomes singular has no solution and is repeated with a smaller size.
 //
-// A constraint that is off has the row of the identity in J_u, and its coordinate counts as an independent one.
+// A constraint that is off has the row of the identity in J_u, and its coordinate counts as independent.
 //
 // Only for holonomic constraints and q' = v.
 #pragma once
@@ -33,7 +34,7 @@ namespace saltus {
 
 namespace detail {
 
-/// The stages of a step, one after the other.
+/// The current stage of a step; stages are solved one after the other.
 template <class System, class Real>
 struct descriptor_stage {
   using whole = partitioned_system<System, Real>;
@@ -41,11 +42,10 @@ struct descriptor_stage {
   typename whole::by_state y;
   typename whole::by_velocity acceleration;
   typename whole::by_free unknown;
-  typename whole::tangent near;  ///< of the last point
+  typename whole::tangent near;  ///< at the last point
 };
 
-/// Newton's iteration for one stage: q = q0 + h gamma q', q' = v0 + h gamma q''. The stage begins from the accelerations of the
-/// last one.
+/// Newton's iteration for one stage: q = q0 + h gamma q', q' = v0 + h gamma q''. It starts from the accelerations of the previous stage.
 template <class System, class Real, class Matrix>
 SALTUS_FN_COLD void solve_stage(const partitioned_system<System, Real>& p, const Matrix& w, Real t, Real hg,
                                 const vec<Real, 2 * partitioned_system<System, Real>::k>& base,
@@ -84,15 +84,15 @@ SALTUS_FN_COLD void solve_stage(const partitioned_system<System, Real>& p, const
     iterations = iterations + select(here, Real(1.0), Real(0.0));
     newton.take_in(weighted_square(moved, weight));
   }
-  // Increments do not shrink below what rounding makes of them.
+  // Increments stop shrinking at the size of their rounding errors.
   newton.give_up([&]() SALTUS_INLINE_LAMBDA { return still; });
   lost = lost | p.recover(s.near, t, s.y, !newton.failed);
   newton.failed = newton.failed | lost;
   newton.given_up = newton.failed;
 }
 
-/// What is known at the end of a step: its error, its end, and the slopes of its dense output; from the velocities v and the
-/// accelerations a of the stages, by the model's time, of which `sign` is the direction.
+/// The results of a step: its error, its end, and the slopes of its dense output, from the velocities v and the accelerations a of the
+/// stages. These are derivatives by the model's time, which runs in the direction `sign`.
 template <class Method, class System, class Matrix, class Real, int n, int k>
 SALTUS_FN void set_results(stages<Method, Real, n>& s, const linear_stages<System, Real>& lin, const Matrix& w,
                            const descriptor_stage<System, Real>& at, const vec<Real, k> (&v)[Method::stages],
@@ -113,7 +113,7 @@ SALTUS_FN void set_results(stages<Method, Real, n>& s, const linear_stages<Syste
   s.error = lin.filtered(w, hg, difference);
 }
 
-/// As that of other implicit methods, with this matrix.
+/// The same estimate as for other implicit methods, with the matrix of this method.
 template <class Method, class System, class Matrix, class Real, int n>
 SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Method, Real, n>& s,
                                          const linear_stages<System, Real>& lin, const Matrix& w, Real hg) {
@@ -135,7 +135,7 @@ requires(Method::kind == methods::family::coordinate_partitioning) SALTUS_FN_COL
   using whole = detail::partitioned_system<System, Real>;
   constexpr int k = whole::k, first = Method::explicit_first ? 1 : 0;
   const Real sign = Real(static_cast<double>(System::form::time_sign));
-  const Real hm = sign * h, hg = Real(Method::gamma) * hm;  // by the model's time
+  const Real hm = sign * h, hg = Real(Method::gamma) * hm;  // in the model's time
   const vec<Real, n> weight = system.weight(y);
   vec<Real, k> begin, v[Method::stages], a[Method::stages];
   each<k>([&](int i) SALTUS_INLINE_LAMBDA { begin[i] = sign * f0[k + i]; });

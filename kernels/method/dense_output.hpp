@@ -1,19 +1,19 @@
-// The solution between the ends of a step. The dense output of a method is whatever `interpolate` returns: detection, location
-// and samples call it at places of the step, and a certified search multiplies it out, but none looks into it. Runge-Kutta methods
-// share one; a method whose step leaves a polynomial of another shape brings its own type.
+// The solution between the ends of a step. The dense output of a method is the object that `interpolate` returns. Detection, location and
+// samples evaluate it within the step, and a certified search expands it as a polynomial; none depends on its inner form. Runge-Kutta
+// methods share one type; a method with polynomials of another form brings its own.
 #pragma once
 
 #include "method/concept.hpp"
 
 namespace saltus {
 
-/// What the dense output of a method must be, as a function of s in [0, 1]:
+///  The interface of a dense output, as a function of s in [0, 1]:
 ///     p(s), p.slope(s)         y(s) and dy/ds
-///     p.t, p.h, p.y0           where the step begins, its length, and y(0)
+///     p.t, p.h, p.y0           start time, length, and y(0)
 ///     terms                    the degree of its polynomials
 ///     p.expand(i, middle, c)   component i as sum over k of c[k] (s - middle)^k; returns size_of_terms(i) without y0
-///     p.size_of_terms(i)       the sum of the magnitudes of all numbers that component i is added up from: of this, rounding
-///                              in any of these may take 2 (terms + 2) epsilons
+///     p.size_of_terms(i)       the sum of the magnitudes of all summands of component i: rounding in them may amount to
+///                              2 (terms + 2) epsilons of this sum
 template <class Interpolant, class Real>
 concept is_interpolant = requires(const Interpolant& p, Real s, int i, Real (&c)[Interpolant::terms + 1]) {
   s = p(s)[0];
@@ -88,7 +88,7 @@ struct dense_output {
     return size;
   }
 
-  /// The sum of the magnitudes of all terms of component i: times a few epsilon, what rounding may have done.
+  /// The sum of the magnitudes of all terms of component i; a few epsilon times this bounds the rounding error.
   SALTUS_FN Real size_of_terms(int i) const {
     Real size = abs(y0[i]);
     for (int j = 0; j < terms; ++j) size = size + abs(term[j][i]);

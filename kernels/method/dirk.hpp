@@ -1,6 +1,6 @@
-// One step of a diagonally implicit Runge-Kutta method: one matrix for the step, a simplified Newton iteration per stage.
-// The matrix is made anew for every trial step: lanes would seldom agree about keeping one. So when Newton fails there is
-// nothing to refresh, and the step is taken again with a smaller size.
+// One step of a diagonally implicit Runge-Kutta method: one matrix for the step, a simplified Newton iteration per stage. The matrix is
+// computed anew for every trial step, because lanes would seldom agree to keep one. So a failure of Newton cannot be cured by refreshing
+// the matrix, and the step is repeated with a smaller size.
 #pragma once
 
 #include "method/implicit_method.hpp"
@@ -10,7 +10,7 @@ namespace saltus {
 
 namespace detail {
 
-/// Newton's iteration for the stage at `base` + z, where the slope is z times `shift`. z becomes the solution.
+/// Newton's iteration for the stage at `base` + z, where the slope is z times `shift`. On return z is the solution.
 template <class System, class Matrix, class Real, int n>
 SALTUS_FN void solve_stage(const System& system, const linear_system<System, Real, n>& lin, const Matrix& w,
                            const vec<Real, n>& weight, Real t, Real shift, const vec<Real, n>& base,
@@ -70,7 +70,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   });
 
   detail::show_stages(settle, w, points.at, k);
-  // The difference to the embedded formula would hold the stiff components at full size: the matrix takes them out.
+  // The difference to the embedded formula has the stiff components at full size; multiplication by the inverse matrix damps them.
   auto difference = detail::combine<Method::stages>(k, [](auto j) { return Method::e[decltype(j)::value]; });
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { difference[j] = difference[j] * Real(1.0 / Method::gamma); });
   s.t = t;

@@ -9,7 +9,7 @@
 #include "method/quadrature.hpp"
 
 namespace saltus {
-/// Where `new` is to make something: <new> is not for devices.
+/// The address at which `new` constructs an object: <new> is not available on devices.
 struct place {
   void* at;
 };
@@ -19,7 +19,7 @@ SALTUS_FN void* operator new(decltype(sizeof 0), saltus::place where) noexcept {
 
 namespace saltus {
 
-/// What a step leaves behind: all of its stages.
+/// The result of a step, with all of its stages.
 template <class Method, class Real, int n>
 requires(keeps_stages<Method>) struct stages<Method, Real, n> : quadratures_of<Method, Real> {
   static constexpr int count = Method::stages + (Method::fsal ? 0 : 1) + Method::extra_stages;
@@ -34,7 +34,7 @@ requires(keeps_stages<Method>) struct stages<Method, Real, n> : quadratures_of<M
   SALTUS_FN const vec<Real, n>& f1() const { return k[last]; }
   SALTUS_FN void set_end_slope(int i, Real slope) { k[last][i] = slope; }
 
-  /// Becomes the step `from`, without the extra stages of its dense output, in the lanes of `where`.
+  /// Copies the step `from`, without the extra stages of its dense output, in the lanes of `where`.
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
     h = select(where, from.h, h);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -47,26 +47,26 @@ requires(keeps_stages<Method>) struct stages<Method, Real, n> : quadratures_of<M
 
 namespace detail {
 
-/// The slope by which stage i is reached, k[i] = f(t + c_i h, y + h slope); or one component of it.
+/// The slope that leads to stage i, k[i] = f(t + c_i h, y + h slope); or one component of it.
 template <class Method, int i, class Stages, class... Component>
 SALTUS_FN auto slope_of_stage(const Stages& k, Component... component) {
   return combine<i>(k, component..., [](auto j) { return Method::a[i][decltype(j)::value]; });
 }
 
-/// The point of a stage as the system wants it: one whose solutions lie on constraints may have points of stages lie there, too.
+/// Lets the system move the point of a stage: a system with constraints may project stages onto them.
 template <bool at_end, class F, class Real, int n>
 SALTUS_FN void settle_stage(const F& f, Real t, vec<Real, n>& y) {
   if constexpr (requires { f.template settle<at_end>(t, y); }) f.template settle<at_end>(t, y);
 }
 
-/// The right-hand side at points of the step s, after it was made.
+/// The right-hand side for points of the step s that are evaluated after the step.
 template <class F, class Stages>
 SALTUS_FN decltype(auto) within_step(const F& f, const Stages& s) {
   if constexpr (requires { f.within_step(s.t, s.y); }) return f.within_step(s.t, s.y);
   else return (f);
 }
 
-/// to = f(t, y), made where it is to lie: a copy of many states takes as long as a stage.
+/// to = f(t, y), constructed in place: copying many states takes as long as a stage.
 template <class F, class Real, int n>
 SALTUS_FN void evaluate(const F& f, Real t, const vec<Real, n>& y, vec<Real, n>& to) {
   if constexpr (n > max_unrolled) new (place{&to}) vec<Real, n>(f(t, y));

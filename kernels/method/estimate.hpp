@@ -1,13 +1,13 @@
-// What a method's error estimate is worth, from its constants alone.
+// Properties of a method's error estimate, from its constants alone.
 #pragma once
 
 namespace saltus::methods {
 
-/// Does the error estimate hold for every f? Then a step can be certified (event/certify.hpp).
+/// True if the error estimate holds for every f. A step can then be certified (event/certify.hpp).
 template <class Method>
 inline constexpr bool certifies = Method::embedded_order > 0 && !Method::blind_estimate;
 
-/// The order of the error estimate: it is O(h^(error_order + 1)), which a step-size controller takes the root of.
+/// The order of the error estimate: it is O(h^(error_order + 1)), and a step-size controller takes the corresponding root.
 template <class Method>
 inline constexpr int error_order =
     Method::two_errors ? 2 * Method::embedded_order - Method::embedded3_order : Method::embedded_order;

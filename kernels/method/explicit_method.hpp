@@ -1,7 +1,7 @@
-// Explicit Runge-Kutta methods: what their coefficients mean. Each stands in a file of its own in method/tableaus/.
+// Explicit Runge-Kutta methods: the meaning of their coefficients. Each method stands in a file of its own in method/tableaus/.
 //
-// A method is one struct of constants, read by the stepper as template constants only (no array is ever indexed on a
-// device), and one name in method/list.hpp; its order conditions (method/order_conditions.hpp) are then tested unasked.
+// A method is one struct of constants, which the stepper reads as template constants only (no array is ever indexed on a
+// device), and one name in method/list.hpp. Its order conditions (method/order_conditions.hpp) are then tested automatically.
 // From (t, y), k_0 = f(t, y), with step h:
 //
 //     k_i  = f(t + c_i h, y + h sum_j a_ij k_j)          the stages
@@ -12,39 +12,39 @@
 //
 // With no row of d the dense output is the cubic Hermite polynomial. The nested form is that of Hairer, Norsett and
 // Wanner, "Solving Ordinary Differential Equations I" (2nd ed. 1993), II.6, and of CONTD5 and CONTD8 in their codes.
-// Whatever d is, it takes the values y, y1 and the slopes f, f1 at the ends: it is continuously differentiable.
+// For any d it takes the values y, y1 and the slopes f, f1 at the ends, so it is continuously differentiable.
 #pragma once
 
 #include "number/base.hpp"
 
 namespace saltus::methods {
 
-/// What most methods have in common; a method that differs declares the member again.
+///  Defaults shared by most methods; a method that differs declares the member again.
 ///
-/// Every method declares
-///   name, title, source   the key in a spec, the name for people, where the coefficients come from
-///   order                 of the advancing formula
-///   embedded_order        of the embedded formula; 0: there is none, so the step must be fixed
-///   stages                of the step itself; the last one of an FSAL method is f1
-///   fsal                  true: row stages-1 of a equals b, so that stage is f1 and the first stage of the next step
-///   c[n] a[n][n]          n = stages + extra_stages; a is strictly lower triangular, c_i is the sum of row i
-///   b[stages] e[stages]   e is zero if embedded_order is 0
+///  Every method declares
+///    name, title, source   the key in a spec, the name for people, the source of the coefficients
+///    order                 of the advancing formula
+///    embedded_order        of the embedded formula; 0: there is none, so the step must be fixed
+///    stages                of the step itself; the last one of an FSAL method is f1
+///    fsal                  true: row stages-1 of a equals b, so that stage is f1 and the first stage of the next step
+///    c[n] a[n][n]          n = stages + extra_stages; a is strictly lower triangular, c_i is the sum of row i
+///    b[stages] e[stages]   e is zero if embedded_order is 0
 struct explicit_method {
   static constexpr bool is_explicit = true;
-  static constexpr bool is_low_storage = false;  ///< it is a low_storage_method
-  static constexpr bool is_series = false;       ///< it is a series_method (method/tableaus/taylor.hpp)
+  static constexpr bool is_low_storage = false;  ///< true for a low_storage_method
+  static constexpr bool is_series = false;       ///< true for a series_method (method/tableaus/taylor.hpp)
   static constexpr bool is_rosenbrock = false;
   static constexpr bool for_mechanics = false;
-  static constexpr int highest_index = 0;  ///< of the algebraic states it can integrate; 0: none
-  /// Further stages, after the step's, that only the dense output needs.
+  static constexpr int highest_index = 0;  ///< of the algebraic states that it can integrate; 0: none
+  /// Stages after those of the step, needed by the dense output alone.
   static constexpr int extra_stages = 0;
   /// True: the error is |h| |E5|^2 / sqrt(|E5|^2 + 0.01 |E3|^2) with E5 = sum e_i k_i, E3 = sum e3_i k_i.
   static constexpr bool two_errors = false;
   static constexpr int embedded3_order = 0;  ///< of b - e3
   static constexpr double e3[1] = {0.0};
-  /// True: the error estimate is zero where f depends on t alone, whatever the error.
+  /// True: the error estimate is zero if f depends on t alone, whatever the error.
   static constexpr bool blind_estimate = false;
-  /// Quantities that are integrated beside the states (method/quadrature.hpp), and how many of them squared as well.
+  /// Number of quantities integrated beside the states (method/quadrature.hpp), and of those whose squares are integrated as well.
   static constexpr int quadratures = 0, squares = 0;
   /// Rows of d, each as long as stages + extra_stages; 0: cubic Hermite.
   static constexpr int dense_rows = 0;
@@ -53,21 +53,21 @@ struct explicit_method {
   static constexpr int dense_order = 3;
 };
 
-/// A method whose stages are not kept, but added up at once in two registers (method/low_storage.hpp):
+///  A method that does not keep its stages, but adds them up at once in two registers (method/low_storage.hpp):
 ///
-///     point = sum = 0
-///     for i = 0 .. stages - 2:  k = f(t + c_i h, y + point)
-///                               sum   = sum + delta_i point
-///                               point = gamma1_i point + gamma2_i sum + h beta_i k
-///     y1 = y + point,  f1 = f(t + h, y1):  the last stage, so that the method is FSAL
+///      point = sum = 0
+///      for i = 0 .. stages - 2:  k = f(t + c_i h, y + point)
+///                                sum   = sum + delta_i point
+///                                point = gamma1_i point + gamma2_i sum + h beta_i k
+///      y1 = y + point,  f1 = f(t + h, y1):  the last stage, so that the method is FSAL
 ///
-/// It declares gamma1, gamma2, delta, beta [stages - 1] instead of `a`. This is the form 3S* of D. I. Ketcheson, J. Comput.
-/// Phys. 229 (2010) 1763, counted from y: the registers of the paper hold point + y and sum + y (delta_0 + ... + delta_i), and
-/// what its third one, y, is multiplied by, gamma3_i, makes up for that. Counted from y, what does not move stays exactly
-/// where it is.
+///  It declares gamma1, gamma2, delta, beta [stages - 1] instead of `a`. This is the form 3S* of D. I. Ketcheson, J. Comput.
+///  Phys. 229 (2010) 1763, with registers relative to y. The registers of the paper hold point + y and sum + y (delta_0 + ... +
+///  delta_i); the coefficient gamma3_i of its third register, y, compensates for these shifts. Relative to y, a state whose derivative is
+///  zero keeps its bits.
 ///
-/// Its dense output is a quartic: the cubic through the ends, and what the slope found on it at t + c_stages h says beyond
-/// that (W. H. Enright, K. R. Jackson, S. P. Norsett, P. G. Thomsen, ACM Trans. Math. Softw. 12 (1986) 193).
+///  Its dense output is a quartic: the cubic through the ends, corrected by the slope evaluated on the cubic at t + c_stages h
+///  (W. H. Enright, K. R. Jackson, S. P. Norsett, P. G. Thomsen, ACM Trans. Math. Softw. 12 (1986) 193).
 struct low_storage_method : explicit_method {
   static constexpr bool is_low_storage = true;
   static constexpr bool fsal = true;
@@ -76,7 +76,7 @@ struct low_storage_method : explicit_method {
   static constexpr int dense_order = 4;
 };
 
-/// What the quartic's own term, s^2 (1-s)^2, contributes to the slope at s.
+/// The slope at s of the quartic's own term, s^2 (1-s)^2.
 SALTUS_FN constexpr double slope_of_quartic(double s) { return 2.0 * s * (1.0 - s) * (1.0 - 2.0 * s); }
 
 }  // namespace saltus::methods

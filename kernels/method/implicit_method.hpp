@@ -1,5 +1,5 @@
-// Implicit methods: what their coefficients mean. Each stands in a file of its own in method/tableaus/; as with explicit ones
-// a method is one struct, which steppers read as template constants, and one name in method/list.hpp.
+// Implicit methods: the meaning of their coefficients. Each stands in a file of its own in method/tableaus/. Like an explicit method,
+// each is one struct, which steppers read as template constants, and one name in method/list.hpp.
 //
 // Diagonally implicit Runge-Kutta (`dirk`), gamma = a_ii the same in every implicit stage:
 //     M k_i = f(t + c_i h, y + h sum_{j <= i} a_ij k_j),  y1 = the last stage's point,  err = h sum_i e_i k_i, filtered
@@ -7,11 +7,11 @@
 //     (M / (h gamma) - J) u_i = f(t + c_i h, y + sum_j a_ij u_j) + M sum_j (c_ij / h) u_j + h d_i df/dt
 //     y1 = the last stage's point + u_last,  err = u_last
 // Fully implicit (`collocation`): Radau IIA of three stages.
-// Of mechanical models alone, in accelerations (`coordinate_partitioning`): the same formulas as `dirk`,
+// For mechanical models alone, in accelerations (`coordinate_partitioning`): the same formulas as `dirk`,
 // method/coordinate_partitioning.hpp.
 //
-// What is between the ends of a step is the dense output of explicit_method.hpp, with slopes at the ends that the method itself
-// gives: for `dirk`, k at the end and sum_i slope0_i k_i at the beginning.
+// Between the ends of a step the dense output is that of explicit_method.hpp, with end slopes from the method itself:
+// for `dirk`, k at the end and sum_i slope0_i k_i at the beginning.
 #pragma once
 
 #include "number/base.hpp"
@@ -20,12 +20,12 @@ namespace saltus::methods {
 
 enum class family { dirk, rosenbrock, collocation, coordinate_partitioning };
 
-/// What most implicit methods have in common. `error_order` of all of them is `embedded_order`.
+/// Defaults shared by most implicit methods. The `error_order` of all of them is `embedded_order`.
 struct implicit_method {
   static constexpr bool is_explicit = false;
   static constexpr bool is_rosenbrock = false;
   static constexpr bool for_mechanics = false;
-  static constexpr int highest_index = 1;  ///< of the algebraic states it can integrate
+  static constexpr int highest_index = 1;  ///< of the algebraic states that it can integrate
   static constexpr bool two_errors = false;
   static constexpr int embedded3_order = 0;
   static constexpr bool blind_estimate = false;

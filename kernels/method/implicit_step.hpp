@@ -1,7 +1,7 @@
-// What one step of any implicit method leaves behind, and Newton's iteration for its stages.
+// The result of one step of any implicit method, and Newton's iteration for its stages.
 //
-// Slopes at the ends and everything between them come from the method's own formula, never from another evaluation of f at
-// the new point: there f would multiply the error of a stiff component by its rate, and algebraic states have no f.
+// Slopes at the ends and the dense output come from the method's own formula, never from another evaluation of f at the new point: f would
+// multiply the error of a stiff component by its eigenvalue, and algebraic states have no f.
 #pragma once
 
 #include "linear/factorised.hpp"
@@ -17,9 +17,9 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   Real t, h;
   vec<Real, n> y, y1;
   vec<Real, n> slope0, slope1;                                          ///< of the dense output at both ends
-  vec<Real, n> extra[Method::dense_rows > 0 ? Method::dense_rows : 1];  ///< its terms beyond the cubic
-  vec<Real, n> error;              ///< the estimate of the local error, freed of its stiff part
-  vec<Real, n> interpolant_error;  ///< of the dense output inside the step, if that was asked for
+  vec<Real, n> extra[Method::dense_rows > 0 ? Method::dense_rows : 1];  ///< terms of the dense output beyond the cubic
+  vec<Real, n> error;              ///< the estimate of the local error, its stiff part damped
+  vec<Real, n> interpolant_error;  ///< of the dense output inside the step, if requested
   mask_of<Real> solved;            ///< Newton has converged in every stage
   mask_of<Real> singular;          ///< the matrix was singular
   Real residual, residual_of;      ///< of the worst constraint at the end, and its number (form/consistent/search.hpp)
@@ -29,7 +29,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
   SALTUS_FN void set_end_slope(int i, Real s) { slope1[i] = s; }
 
-  /// Becomes `from` in the lanes of `where`.
+  /// Copies `from` in the lanes of `where`.
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
     const auto one = [&](Real& to, Real value) SALTUS_INLINE_LAMBDA { to = select(where, value, to); };
     one(h, from.h);
@@ -46,7 +46,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   }
 };
 
-/// The local error of a step as the method estimates it, component by component.
+/// The estimate of the local error of a step, component by component.
 template <class Method, class Real, int n>
 requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   vec<Real, n> r;
@@ -54,14 +54,14 @@ requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<M
   return r;
 }
 
-/// The square of the scaled error norm of its first m states, as for explicit methods. A state that does not count has no say: its error is zero.
+/// The square of the scaled error norm of its first m states, as for explicit methods. States that do not count have the error zero.
 template <class Method, norm_kind Norm, class Real, int n, int m>
 requires(!Method::is_explicit) SALTUS_FN Real
     error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
   return scaled_norm_squared<Norm>(s.error, s.y, s.y1, rtol, atol);
 }
 
-/// The dense output of a step, from its slopes and extra terms: nothing is evaluated.
+/// The dense output of a step, from its slopes and extra terms; f is not evaluated.
 template <class Method, class F, class Real, int n>
 requires(!Method::is_explicit) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&,
                                                                                    const stages<Method, Real, n>& s) {
@@ -72,19 +72,19 @@ requires(!Method::is_explicit) SALTUS_FN dense_output<Method, Real, n> interpola
 
 namespace detail {
 
-/// What is done to a step before it is judged: nothing. Takes the step.
+/// Default for the change of a step before it is judged: none.
 struct as_it_is {
   template <class Stages>
   SALTUS_FN void operator()(Stages&) const {}
 };
 
-/// Shows what a step is made of to one that wants to see it: its matrix, its equations there, and its stages.
+/// Passes the parts of a step (its matrix, its equations, its stages) to `settle` if it takes them.
 template <class Settle, class... Parts>
 SALTUS_FN void show_stages(Settle& settle, const Parts&... parts) {
   if constexpr (requires { settle.take_stages(parts...); }) settle.take_stages(parts...);
 }
 
-/// The points of the stages of a step: all of them where `Settle` wants to see them, else one after the other in the same place.
+/// The points of the stages of a step: all of them if `Settle` needs them, else one location that each stage overwrites.
 template <class Settle, class Real, int n, int stages>
 struct points_of_stages {
   static constexpr bool are_kept = requires(Settle & settle) { settle.sees_points; };
@@ -92,8 +92,8 @@ struct points_of_stages {
   SALTUS_FN vec<Real, n>& operator[](int i) { return at[are_kept ? i : 0]; }
 };
 
-/// No error of states that do not count: an algebraic one of index 2 is known to a lower order, does not act on what follows, and is
-/// put where its constraints want it.
+/// Zeroes the error of states that do not count: an algebraic state of index 2 has a lower order, does not act on later steps, and is
+/// projected onto its constraints.
 template <class System, class Real, int n>
 SALTUS_FN void leave_out(vec<Real, n>& error) {
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -101,8 +101,8 @@ SALTUS_FN void leave_out(vec<Real, n>& error) {
   });
 }
 
-/// An estimate of how far the dense output is off inside a step: what one iteration with the step's matrix changes there. At
-/// a third of the step the error polynomial of no method here has a zero.
+/// An estimate of the error of the dense output inside a step: the change by one iteration with the step's matrix at 0.3 h, where no
+/// method's error polynomial has a zero.
 template <class Method, class System, class Matrix, class Real, int n>
 SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Method, Real, n>& s, const Matrix& w) {
   const Real place = Real(0.3);
@@ -115,7 +115,7 @@ SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Meth
   return r;
 }
 
-/// The end of a step, `settle` included: an estimate of the dense output is of the step as `settle` leaves it.
+/// Ends the step, `settle` included. The error of the dense output is estimated after `settle` has changed the step.
 template <class Method, bool WithInterpolant, class System, class Matrix, class Real, int n, class Settle>
 SALTUS_FN void conclude(stages<Method, Real, n>& s, const System& system, const Matrix& w, Settle& settle) {
   leave_out<System>(s.error);
@@ -126,7 +126,7 @@ SALTUS_FN void conclude(stages<Method, Real, n>& s, const System& system, const 
   }
 }
 
-/// Root mean square of v in units of what counts.
+/// The mean square of the weighted components of v.
 template <class Real, int n>
 SALTUS_FN Real weighted_square(const vec<Real, n>& v, const vec<Real, n>& weight) {
   Real sum = Real(0.0);
@@ -137,7 +137,7 @@ SALTUS_FN Real weighted_square(const vec<Real, n>& v, const vec<Real, n>& weight
   return sum * Real(1.0 / n);
 }
 
-/// A first guess of an increment over h: along the slope, unless that leads beyond what y itself is, as in a layer.
+/// A first guess of the increment over h: along the slope, unless the increment would exceed y itself, as in a boundary layer.
 template <class Real, int n>
 SALTUS_FN vec<Real, n> first_increment(const vec<Real, n>& y, const vec<Real, n>& slope, const vec<Real, n>& weight,
                                        Real h) {
@@ -148,19 +148,19 @@ SALTUS_FN vec<Real, n> first_increment(const vec<Real, n>& y, const vec<Real, n>
   return r;
 }
 
-/// Watches the increments of a Newton iteration shrink; squares throughout, since there is no root in the hot loop.
-/// Converged: what is left, at the rate seen, is a hundredth of what is tolerated (Hairer, Wanner II, IV.8).
+/// Judges the increments of a Newton iteration. All norms are squared, to avoid roots in the hot loop. Converged: the remaining error,
+/// extrapolated with the observed rate, is at most a hundredth of the tolerance (Hairer, Wanner II, IV.8).
 template <class Real>
 struct newton_watch {
   static constexpr int max_iterations = 10;
   mask_of<Real> open, failed;
-  mask_of<Real> given_up;  ///< failed for good
-  Real last, left;         ///< squared: the last increment; the factor that bounds what it leaves
+  mask_of<Real> given_up;  ///< failed for good, not by rounding
+  Real last, left;         ///< squared: the last increment; the factor that bounds the remaining error by it
 
   SALTUS_FN explicit newton_watch(mask_of<Real> where)
       : open(where), failed(!where), given_up(!where), last(Real(-1.0)), left(Real(1.0)) {}
 
-  /// Begins the next stage: the rate of convergence is expected to stay.
+  /// Begins the next stage. It assumes the rate of convergence of the previous stage.
   SALTUS_FN void next_stage() {
     open = !failed;
     last = Real(-1.0);
@@ -173,10 +173,11 @@ struct newton_watch {
     const Real rate = square / last;  // squared
     const auto finite = square < Real(0x1p200);
     const auto diverges = open & ((!finite) | ((!first) & (rate >= Real(1.0)) & (square > Real(enough))));
-    // theta / (1 - theta) is at most 2 theta up to a half; beyond it, 1 / (1 - theta) <= 2 / (1 - theta^2).
+    // With theta the ratio of increments and rate = theta^2: theta / (1 - theta) <= 2 theta for theta <= 1/2; beyond it, 1 / (1 - theta) <=
+    // 2 / (1 - theta^2).
     const Real bound =
         select(rate < Real(0.25), Real(4.0) * rate, Real(4.0) * rate / ((Real(1.0) - rate) * (Real(1.0) - rate)));
-    // One rate seen is no law: the first increment may be long for other reasons than the next ones.
+    // One ratio is weak evidence, because the first increment may be long for other reasons; so the bound has a floor.
     left = select(open & !first, max(bound, Real(0x1p-10)), left);
     const auto converged = open & (square * left <= Real(enough));
     failed = failed | diverges;
@@ -184,8 +185,8 @@ struct newton_watch {
     last = square;
   }
 
-  /// Ends the iteration of a stage. Where it has failed `solved()` tells whether what it has left is but rounding: increments
-  /// do not shrink below that, and a tolerance that asks for less is met as well as it can be.
+  /// Ends the iteration of a stage. For lanes that have failed, `solved()` tells whether the residual is only rounding. Increments do not
+  /// shrink below rounding, so such a lane has met its tolerance as well as it can.
   template <class Solved>
   SALTUS_FN void give_up(Solved&& solved) {
     failed = failed | open;
@@ -194,8 +195,8 @@ struct newton_watch {
   }
 };
 
-/// The lanes in which a stage's equations at `base` + z are solved to rounding, where the slope is z times `shift`. Takes
-/// copies: what is lent to a function of its own cannot stay in registers.
+/// The lanes in which a stage's equations at `base` + z are solved to rounding, with the slope z times `shift`. The arguments are copies:
+/// an object passed by reference to an out-of-line function cannot stay in registers.
 template <class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> is_solved_to_rounding(const System& system, linear_system<System, Real, n> lin, Real t,
                                                    vec<Real, n> base, vec<Real, n> z, Real shift) {

@@ -1,4 +1,4 @@
-// Every method there is, once: what specs, modules and tests go through.
+// The list of all methods, which specs, modules and tests iterate over.
 #pragma once
 
 #include "method/concept.hpp"
@@ -62,16 +62,16 @@ constexpr auto those(list<Method...>) {
 }
 }  // namespace detail
 
-/// The one list.
+/// The one list of all methods.
 using all_methods = list<kutta_3, bogacki_shampine_3, runge_kutta_4, fehlberg_5, fehlberg_8, dormand_prince_5,
                          tsitouras_5, dormand_prince_8, rdpk_5, taylor_8, taylor_12, taylor_16, taylor_20, trapezoid_2,
                          sdirk_4, esdirk_4, rodas_4, rodas_5p, radau_5, infl_trapezoid_2, infl_sdirk_4, infl_esdirk_4>;
 
-/// Explicit Runge-Kutta methods: they have a tableau.
+/// Explicit Runge-Kutta methods, which have a tableau.
 using explicit_methods = decltype(detail::those<detail::family::runge_kutta>(all_methods{}));
 using series_methods = decltype(detail::those<detail::family::series>(all_methods{}));
 using implicit_methods = decltype(detail::those<detail::family::implicit>(all_methods{}));
-/// Implicit ones that integrate nothing but mechanical models.
+/// Implicit methods that integrate mechanical models alone.
 using mechanical_methods = decltype(detail::those<detail::family::mechanical>(all_methods{}));
 
 }  // namespace saltus::methods

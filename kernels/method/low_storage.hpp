@@ -1,5 +1,5 @@
-// One step of an explicit Runge-Kutta method whose stages are not kept: each is added to the registers of the method and to
-// the error estimate as soon as it is known. Six vectors make the step, y and f(t, y) included, however many stages it has.
+// One step of an explicit Runge-Kutta method that does not keep its stages: each stage is added to the registers of the method and to the
+// error estimate as soon as it is known. The step takes six vectors for any number of stages, y and f(t, y) included.
 #pragma once
 
 #include "method/erk.hpp"
@@ -14,13 +14,13 @@ requires(low_storage<Method>) struct stages<Method, Real, n> : quadratures_of<Me
   Real t, h;
   vec<Real, n> y, y1;
   vec<Real, n> slope0, slope1;  ///< f at both ends
-  vec<Real, n> error;           ///< the estimate of the local error
+  vec<Real, n> error;           ///< estimate of the local error
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
   SALTUS_FN void set_end_slope(int i, Real slope) { slope1[i] = slope; }
 
-  /// Becomes `from` in the lanes of `where`.
+  /// Copies `from` in the lanes of `where`.
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
     h = select(where, from.h, h);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -54,7 +54,7 @@ struct low_storage_quadratures<Method, Real, true> : quadratures_of<Method, Real
     this->begin_quadratures(system.quantities(t, y));
     each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA { sum[k] = Real(0.0); });
   }
-  /// Stage i is at (t, y); `far` is h beta_i.
+  /// Adds stage i at (t, y); `far` is h beta_i.
   template <int i, class System, class State>
   SALTUS_FN void add(const System& system, Real t, const State& y, Real far) {
     constexpr double delta = Method::delta[i], gamma1 = Method::gamma1[i], gamma2 = Method::gamma2[i];
@@ -68,7 +68,7 @@ struct low_storage_quadratures<Method, Real, true> : quadratures_of<Method, Real
       this->integral_error[k] = fma(SALTUS_COEFFICIENT(Real, e), v[k], this->integral_error[k]);
     });
   }
-  /// The step s ends at (t, s.y1).
+  /// Ends the step s at (t, s.y1).
   template <class System, class Stages>
   SALTUS_FN void finish(const System& system, Real t, Stages& s) {
     const auto v = this->integrands(system.quantities(t, s.y1));
@@ -143,7 +143,7 @@ requires(low_storage<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Me
   return r;
 }
 
-/// The dense output of a step, by one evaluation on the cubic through its ends.
+/// The dense output of a step, from one evaluation on the cubic through its ends.
 template <class Method, class F, class Real, int n>
 requires(low_storage<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f,
                                                                                   const stages<Method, Real, n>& s) {

@@ -6,12 +6,10 @@
 
 namespace saltus {
 
-/// The norms in which a step is judged.
-/// The square of an error in one of these norms: a step is accepted where this is <= 1 (a NaN never is).
-///  rms      Haug, Negrut, Engstler eq. 60: root mean square of e_i / (atol_i + rtol max(|y0_i|, |y1_i|))
-///  max      the largest of these ratios
-///  compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
-/// Of the first m states.
+///  The square of an error norm of the first m states: a step is accepted if this is <= 1 (a NaN never is).
+///   rms      Haug, Negrut, Engstler eq. 60: root mean square of e_i / (atol_i + rtol max(|y0_i|, |y1_i|))
+///   max      the largest of these ratios
+///   compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
 template <norm_kind Norm, class Real, int m, int n, int l>
 SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
                                    const vec<Real, m>& atol) {
@@ -36,7 +34,7 @@ SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0
   }
 }
 
-/// The scales of components by the state y alone, inverted: for norms of many terms of one step.
+/// The inverse scales of components, from the state y alone: for norms of many terms of one step.
 template <norm_kind Norm, class Real, int m, int n>
 SALTUS_FN vec<Real, m> inverse_scales(const vec<Real, n>& y, Real rtol, const vec<Real, m>& atol) {
   Real largest = Real(1.0);
@@ -48,7 +46,7 @@ SALTUS_FN vec<Real, m> inverse_scales(const vec<Real, n>& y, Real rtol, const ve
   });
   return inverse;
 }
-/// The square of the norm of a term by these scales, as scaled_norm_squared has it but for rounding.
+/// The square of the norm of a term with these scales; it equals scaled_norm_squared up to rounding.
 template <norm_kind Norm, class Real, int m, int n>
 SALTUS_FN Real norm_squared(const vec<Real, n>& e, const vec<Real, m>& inverse_scale) {
   Real sum = Real(0.0);

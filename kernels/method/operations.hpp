@@ -1,4 +1,4 @@
-// What a method makes of its stages, in floating-point operations. Host side only.
+// Floating-point operations of a method on its stages. Host side only.
 #pragma once
 
 #include "method/low_storage.hpp"
@@ -8,7 +8,7 @@ namespace saltus {
 
 namespace detail {
 
-/// Of one step of n states whose right-hand side is free, counted by taking it.
+/// Operations of one step of n states with a free right-hand side, counted by taking such a step.
 template <class Method, int n>
 int operations_of_step() {
   using Real = pack<counted>;
@@ -23,7 +23,7 @@ int operations_of_step() {
 
 }  // namespace detail
 
-/// Of one step of an explicit method for each state: weighted sums of the stages, and the estimate of the error.
+/// Operations of one step of an explicit method per state: weighted sums of the stages, and the error estimate.
 template <class Method>
 int operations_per_state() {
   return detail::operations_of_step<Method, 2>() - detail::operations_of_step<Method, 1>();

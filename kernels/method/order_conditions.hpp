@@ -18,7 +18,7 @@
 
 namespace saltus::methods {
 
-/// The largest trees looked at: one node more than the highest order, to see that no order is understated.
+/// Nodes of the largest trees tested: one more than the highest order, so that an understated order is found.
 inline constexpr int largest_tree = 9;
 
 /// Number of rooted trees with at most n nodes: sums of 1, 1, 2, 4, 9, 20, 48, 115, 286 (OEIS A000081).
@@ -52,8 +52,7 @@ struct forest {
 };
 inline constexpr forest rooted_trees;
 
-/// A computed number, and the sum of the absolute values of the terms it was added up from: its rounding error is a few
-/// units of `size`.
+/// A computed number, and the sum of the absolute values of its summands: its rounding error is a few ulps of `size`.
 struct measured {
   double value = 0.0;
   double size = 0.0;
@@ -66,7 +65,7 @@ struct measured {
   friend constexpr measured operator-(measured a, measured b) { return {a.value - b.value, a.size + b.size}; }
   friend constexpr measured operator*(measured a, measured b) { return {a.value * b.value, a.size * b.size}; }
 
-  /// Raises `largest` to |value| in units of size; NaN once it is or meets NaN.
+  /// Raises `largest` to |value| in units of size; NaN as soon as either is NaN.
   constexpr void raise(double& largest) const {
     const double x = value == 0.0 ? 0.0 : (value < 0.0 ? -value : value) / size;
     if (largest == largest && !(x <= largest)) largest = x;
@@ -79,8 +78,8 @@ struct formula {
   measured weight[Stages];
 };
 
-/// The coefficients of a method as values that may be changed. Stages: the method's, its extra ones, and f1 after them
-/// if the method is not FSAL.
+/// The coefficients of a method as values that may be changed. The stages are the method's, its extra ones, and then f1 if the method is
+/// not FSAL.
 template <class Method>
 struct tableau {
   static constexpr int own = Method::stages + Method::extra_stages;
@@ -93,7 +92,7 @@ struct tableau {
 
   static_assert(Method::two_errors == (Method::embedded3_order > 0), "e3 and its order come together");
 
-  /// The most nodes of a tree to look at: one more than the highest order claimed.
+  /// The most nodes of a tree to test: one more than the highest order claimed.
   static constexpr int nodes = [] {
     int highest = 0;
     for (int order : orders)
@@ -130,7 +129,7 @@ struct tableau {
     if constexpr (Method::is_low_storage) add_quartic();
   }
 
-  /// The further stage of a low-storage method, on the cubic through the ends of the step, and the row of d that it makes.
+  /// Adds the extra stage of a low-storage method, on the cubic through the ends of the step, and its row of d.
   constexpr void add_quartic() {
     const int last = own - 1;
     const double s = c[last], r = 1.0 - s, whole = 1.0 / slope_of_quartic(s);
@@ -143,7 +142,7 @@ struct tableau {
     d[0][last] = whole;
   }
 
-  /// Sets `a` to what the registers of a low-storage method add up to, with these numbers.
+  /// Sets `a` to the tableau equivalent to the registers of a low-storage method with these numbers.
   template <class Numbers>
   constexpr void expand(const Numbers& m) {
     double sum[stages] = {};
@@ -182,7 +181,7 @@ struct tableau {
   }
 };
 
-/// phi_i(t) of every stage, for every tree to look at.
+/// phi_i(t) of every stage, for every tree to be tested.
 template <class Method>
 struct elementary_weights {
   static constexpr int stages = tableau<Method>::stages;
@@ -202,8 +201,8 @@ struct elementary_weights {
     }
   }
 
-  /// Raises residual[n], n = 1 .. order + 1, to the largest one of y(s) = y + h sum_i w_i k_i for the trees with n
-  /// nodes, in units of the terms added up.
+  /// Raises residual[n], n = 1 .. order + 1, to the largest one of y(s) = y + h sum_i w_i k_i for the trees with n nodes, in units of the
+  /// summands.
   constexpr void compare(const formula<stages>& w, double s, int order, double* residual) const {
     double power = 1.0;
     for (int n = 1; n <= order + 1; ++n) {
@@ -217,7 +216,7 @@ struct elementary_weights {
   }
 };
 
-/// How far a method is from its conditions, in units of the terms added up; [n]: the trees with n nodes.
+/// The residuals of a method's order conditions, in units of the summands; [n]: the trees with n nodes.
 struct residuals {
   using by_nodes = double[largest_tree + 1];
 
@@ -245,17 +244,17 @@ constexpr residuals residuals_of(const tableau<Method>& m) {
   return r;
 }
 
-/// What is wrong with a method; the first of these that applies.
+/// The defects of a method; the first one that applies is reported.
 enum class defect {
   none,
   not_explicit,  ///< a is not strictly lower triangular
-  fsal,          ///< the last row of a is b although `fsal` is false, or is not although it is true
+  fsal,          ///< the last row of a is b although `fsal` is false, or is not b although it is true
   no_estimate,   ///< embedded_order is 0 and e is not zero, or the reverse
   row_sum,       ///< c_i is not the sum of row i
   advancing,     ///< the advancing formula is not of order `order`
   embedded,      ///< an embedded formula is not of its order
   dense,         ///< the dense output is not of order `dense_order`
-  understated    ///< one of the formulas is of a higher order than is claimed
+  understated    ///< one of the formulas has a higher order than claimed
 };
 
 /// The first defect of a method whose coefficients are correctly rounded; errors beyond 1e-15 of the terms count.
@@ -298,13 +297,13 @@ template <class Method>
 inline constexpr defect first_defect = defect_of(tableau<Method>());
 }
 
-/// True if the method fulfils all that it claims, no more and no less.
+/// True if every formula of the method has exactly the order that it claims.
 template <class Method>
 constexpr bool order_conditions() {
   return detail::first_defect<Method> == defect::none;
 }
 
-/// True for a list if true for every method of it: order_conditions(all{}).
+/// True for a list if true for each of its methods: order_conditions(all{}).
 template <class... Method>
 constexpr bool order_conditions(list<Method...>) {
   return (order_conditions<Method>() && ...);

@@ -1,4 +1,4 @@
-// A mechanical system in dependent and independent coordinates, by the partition of one step. Equations and what the letters mean:
+// A mechanical system in dependent and independent coordinates, by the partition of one step. Equations and letters:
 // method/coordinate_partitioning.hpp.
 #pragma once
 
@@ -8,8 +8,7 @@
 
 namespace saltus::detail {
 
-/// The places of those coordinates that are independent, or may be while a constraint is off. Places 0 to m-1 belong to the
-/// constraints.
+/// The places of the coordinates that are independent, or may be while a constraint is off. Places 0 to m-1 belong to the constraints.
 template <class Bodies>
 struct free_places {
   static constexpr int count = [] {
@@ -29,17 +28,16 @@ struct free_places {
   }();
 };
 
-/// Which coordinate stands at which place: that of constraint r at place r, the independent ones behind. A permutation in every
-/// lane.
+/// The permutation of coordinates in every lane: the dependent coordinate of constraint r at place r, the independent ones behind.
 template <class Bodies, class Real>
 struct partition {
   static constexpr int k = Bodies::velocities, m = Bodies::constraints;
   vec<Real, k> coordinate;          ///< its number, by place
-  mask_of<Real> on[m > 0 ? m : 1];  ///< does the constraint hold?
+  mask_of<Real> on[m > 0 ? m : 1];  ///< true if the constraint holds
   mask_of<Real> singular;           ///< constraints depend on each other
-  Real of;                          ///< the first that depends on those before it; -1: none
+  Real of;                          ///< the first constraint that depends on those before it; -1: none
 
-  /// Eliminates one row of J after the other, each by its largest entry: lengths of rows, units of constraints, do not matter.
+  /// Eliminates one row of J after the other, each by its largest entry; the scaling of rows (units of constraints) does not matter.
   template <class Point, class Rows>
   SALTUS_FN_COLD partition(const Point& at, Rows rows) : singular(mask_of<Real>::all(false)), of(-1.0) {
     constexpr double dependent = 0x1p12 * limits<scalar_of<Real>>::epsilon;
@@ -103,7 +101,7 @@ struct partition {
   }
 
  private:
-  /// Few coordinates stay in registers; more than that are looked up, lane by lane.
+  /// Few coordinates stay in registers; for more, each lane looks up its own.
   static constexpr bool by_selection = k <= 8;
 
   template <class Rows>
@@ -149,7 +147,7 @@ struct partitioned_system {
   using by_constraint = vec<Real, m>;
   using by_free = vec<Real, free>;
 
-  /// What the constraints are like at a point.
+  /// The constraints linearised at a point.
   struct tangent {
     lu<Real, m> dependent;               ///< J_u
     Real along[k][free > 0 ? free : 1];  ///< T
@@ -198,13 +196,13 @@ struct partitioned_system {
       each<m>([&](int r) SALTUS_INLINE_LAMBDA { x[r] = select(part.on[r], x[r], Real(0.0)); });
   }
 
-  /// N x: a change of the dependent coordinates, among all.
+  /// N x: a change of the dependent coordinates, as a vector of all coordinates.
   SALTUS_FN by_velocity of_dependent(const by_constraint& x) const {
     by_velocity r;
     each<k>([&](int p) SALTUS_INLINE_LAMBDA { r[p] = p < m ? x[p < m ? p : 0] : Real(0.0); });
     return part.from_places(r);
   }
-  /// The independent ones of all; 0 where one may be free but is not.
+  /// The independent coordinates; 0 where a coordinate may be independent but is not.
   SALTUS_FN by_free free_of(const by_velocity& x) const {
     const auto by_place = part.in_places(x);
     by_free r;
@@ -216,7 +214,7 @@ struct partitioned_system {
     return r;
   }
 
-  /// J_u and what makes T of it, where the rows of J are these.
+  /// J_u, and T from it, for the given rows of J.
   template <class Rows>
   SALTUS_FN tangent tangent_of(const Rows& rows) const {
     matrix<Real, m> of_dependent;
@@ -249,8 +247,8 @@ struct partitioned_system {
     return tangent_of(bodies::jacobian_at(at(t, y)));
   }
 
-  /// Corrects dependent coordinates and velocities by (53) and (54), with the J_u of a point near by, until no more than rounding
-  /// is left. Returns the lanes of `open` in which more is.
+  /// Corrects dependent coordinates and velocities by (53) and (54) with the J_u of a nearby point, down to rounding. Returns the lanes of
+  /// `open` that have not converged.
   SALTUS_FN_COLD mask_of<Real> recover_with(const lu<Real, m>& dependent, Real t, by_state& y,
                                             mask_of<Real> open) const {
     constexpr double epsilon = limits<scalar_of<Real>>::epsilon;
@@ -268,7 +266,7 @@ struct partitioned_system {
         y[i] = select(open, y[i] - dq[i], y[i]);
         y[k + i] = select(open, y[k + i] - dv[i], y[k + i]);
       });
-      // Rounding ends the decrease before the goal where cancellation is strong.
+      // With strong cancellation, rounding stops the decrease above the goal.
       const auto done =
           (size <= Real(4.0 * epsilon)) | ((size <= Real(0x1p12 * epsilon)) & (size >= Real(0.25) * last));
       open = open & !done;
@@ -276,7 +274,7 @@ struct partitioned_system {
     }
     return open;
   }
-  /// The same, with J_u taken anew where that of the point near by is not near enough. Returns the lanes that fail.
+  /// The same, with a new J_u where that of the nearby point does not suffice. Returns the lanes that fail.
   SALTUS_FN mask_of<Real> recover(const tangent& near, Real t, by_state& y, mask_of<Real> open) const {
     if constexpr (m == 0) return mask_of<Real>::all(false);
     open = recover_with(near.dependent, t, y, open);
@@ -284,7 +282,7 @@ struct partitioned_system {
     return open;
   }
 
-  /// What a stage's equations leave at a point, and what they need there.
+  /// The residual of a stage's equations at a point, with the quantities computed for it.
   struct evaluation {
     tangent here;
     by_velocity acceleration;
@@ -305,7 +303,7 @@ struct partitioned_system {
     return r;
   }
 
-  /// A symmetric matrix, whose lower triangle is given, times x.
+  /// The product of x and a symmetric matrix given by its lower triangle.
   template <class Value, class X>
   SALTUS_FN static vec<Value, k> times(const matrix<Value, k>& a, const X& x) {
     vec<Value, k> r;

@@ -1,11 +1,11 @@
-// Newton's matrix of the stages of coordinate partitioning, R in method/coordinate_partitioning.hpp, and what it filters.
+// Newton's matrix of the stages of coordinate partitioning, R in method/coordinate_partitioning.hpp, and the filter for errors.
 #pragma once
 
 #include "method/partition.hpp"
 
 namespace saltus::detail {
 
-/// The equations of a step's stages made linear where it begins.
+/// The equations of a step's stages, linearised at its beginning.
 template <class System, class Real>
 struct linear_stages {
   using whole = partitioned_system<System, Real>;
@@ -38,7 +38,7 @@ struct linear_stages {
     each_sweep<free>([&](int first) SALTUS_INLINE_LAMBDA { find_turn(first); });
   }
 
-  /// What is left of Psi_1 - M N Psi_2 along T by a change of the state, for each of its directions.
+  /// The derivative of T' (Psi_1 - M N Psi_2) along each direction of a change of the state.
   template <int width>
   SALTUS_FN_COLD void derivative(const vec<dual<Real, width>, n>& along, by_free (&r)[width]) const {
     using Value = dual<Real, width>;
@@ -95,7 +95,7 @@ struct linear_stages {
     return w;
   }
 
-  /// An error of the state freed of its stiff part, (I - h gamma dF)^-1 for the equations z'' = F(z, z'). `w` is R, factorised.
+  /// An error of the state with its stiff part damped: (I - h gamma dF)^-1 for the equations z'' = F(z, z'). `w` is R, factorised.
   template <class Matrix>
   SALTUS_FN_COLD by_state filtered(const Matrix& w, Real hg, const by_state& error) const {
     by_velocity of_q, of_v;
@@ -142,7 +142,7 @@ struct linear_stages {
     return here.gather(whole::times(mass, x));
   }
 
-  /// J_u' lambda is the dependent part of M q'' - f.
+  /// Solves J_u' lambda = the dependent part of M q'' - f.
   SALTUS_FN void find_multipliers() {
     if constexpr (m > 0) {
       const auto point = bodies_in_parts.at(t, y);
@@ -165,7 +165,7 @@ struct linear_stages {
     }
   }
 
-  /// How dependent velocities follow the independent coordinates: J_u K_u = -d(d Phi/dt)/dq T.
+  /// The derivative of the dependent velocities with respect to the independent coordinates: J_u K_u = -d(d Phi/dt)/dq T.
   SALTUS_FN_COLD void find_turn(int first) {
     using Value = dual<Real, how::width>;
     vec<Value, n> along;

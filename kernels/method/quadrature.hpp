@@ -1,9 +1,9 @@
-// Quadratures: integrals over a step of quantities q(t, y), found as added equations z' = q that every method integrates by its own stages
-// and weights, outside Newton's iteration and with its own error estimate (as CVODES does: A. C. Hindmarsh et al., ACM Trans. Math.
-// Softw. 31 (2005) 363). So they are of the order of the method.
+// Quadratures: integrals over a step of quantities q(t, y). They are added equations z' = q that every method integrates by its own stages
+// and weights, outside Newton's iteration and with an error estimate of its own (as CVODES does: A. C. Hindmarsh et al., ACM Trans. Math.
+// Softw. 31 (2005) 363). So they have the order of the method.
 //
-// The integrands are q - q0 and (q - q0)^2, where q0 is the value at the beginning of the step: a mean and a variance that are large and
-// small beside each other lose no digits, and the first stage contributes nothing.
+// The integrands are q - q0 and (q - q0)^2, where q0 is the value at the beginning of the step. So a small variance beside a large mean
+// loses no digits, and the first stage contributes nothing.
 #pragma once
 
 #include "method/combine.hpp"
@@ -12,20 +12,20 @@
 
 namespace saltus {
 
-/// The integrals of a step of `Count` quantities, and of the squares of the first `Squared` of them. Sum i is that of quantity i, sum
-/// Count + i that of its square.
+/// The integrals over a step of `Count` quantities, and of the squares of the first `Squared` of them. Sum i belongs to quantity i, sum
+/// Count + i to its square.
 template <class Real, int Count, int Squared>
 struct quadratures {
   static constexpr int count = Count, squared = Squared, sums = Count + Squared;
   vec<Real, Count> at_start;       ///< q0
-  vec<Real, Count> low, high;      ///< the least and the greatest q - q0 of a stage
+  vec<Real, Count> low, high;      ///< the smallest and the largest q - q0 of a stage
   vec<Real, sums> integral;        ///< of q - q0 and (q - q0)^2 over the step
   vec<Real, sums> integral_error;  ///< estimates of their local errors
 
   /// max |q| and max |q - q0| over the stages
   SALTUS_FN Real largest(int i) const { return max(abs(at_start[i] + low[i]), abs(at_start[i] + high[i])); }
   SALTUS_FN Real spread(int i) const { return max(-low[i], high[i]); }
-  /// The mean of q - q0 over a step of length h: no quadrature takes it out of the range of the stages.
+  /// The mean of q - q0 over a step of length h, limited to the range of the stages.
   SALTUS_FN Real mean_change(int i, Real h) const { return min(max(integral[i] / h, low[i]), high[i]); }
   /// The mean of (q - q0 - mean_change)^2.
   SALTUS_FN Real variance(int i, Real h) const {
@@ -33,7 +33,7 @@ struct quadratures {
     return max(fma(-mean, mean, integral[Count + i] / h), Real(0.0));
   }
 
-  /// Becomes `from` in the lanes of `where`.
+  /// Copies `from` in the lanes of `where`.
   SALTUS_FN void take_quadratures(const quadratures& from, mask_of<Real> where) {
     const auto one = [&](Real& to, Real value) SALTUS_INLINE_LAMBDA { to = select(where, value, to); };
     each<Count>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -47,7 +47,7 @@ struct quadratures {
     });
   }
 
-  /// Becomes `from` in the first quantities.
+  /// Copies the first quantities of `from`.
   SALTUS_FN void take_values(const quadratures& from, int how_many) {
     for (int i = 0; i < how_many; ++i) {
       at_start[i] = from.at_start[i];
@@ -59,7 +59,7 @@ struct quadratures {
   }
 
  protected:
-  /// q0, and nothing integrated yet.
+  /// Sets q0 and zeroes the integrals.
   SALTUS_FN void begin_quadratures(const vec<Real, Count>& q) {
     each<Count>([&](int i) SALTUS_INLINE_LAMBDA {
       at_start[i] = q[i];
@@ -67,7 +67,7 @@ struct quadratures {
     });
     each<sums>([&](int i) SALTUS_INLINE_LAMBDA { integral[i] = integral_error[i] = Real(0.0); });
   }
-  /// The integrands where the quantities are q.
+  /// The integrands for the quantities q.
   SALTUS_FN vec<Real, sums> integrands(const vec<Real, Count>& q) {
     vec<Real, sums> r;
     each<Count>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -88,7 +88,7 @@ struct with_quadratures : Method {
 };
 }  // namespace methods
 
-/// Those of a method that integrates none: nothing is kept, and nothing done.
+/// For a method that integrates no quantities: empty.
 struct no_quadratures {
   template <class Mask>
   SALTUS_FN void take_quadratures(const no_quadratures&, const Mask&) {}
@@ -102,13 +102,13 @@ auto choose_quadratures() {
 }
 }  // namespace detail
 
-/// What the steps of a method leave behind of the quantities that it integrates: a base of its `stages`.
+/// The quadratures in the result of a step: a base of its `stages`.
 template <class Method, class Real>
 using quadratures_of = decltype(detail::choose_quadratures<Method, Real>());
 
 namespace detail {
 
-/// The weight of stage i at the end of a step.
+/// The weight of stage i in the advancing formula.
 template <class Method>
 SALTUS_FN constexpr double weight_at_end(int i) {
   constexpr bool is_last_stage = [] {
@@ -119,7 +119,7 @@ SALTUS_FN constexpr double weight_at_end(int i) {
   else if constexpr (is_last_stage) return Method::a[Method::stages - 1][i];
   else return Method::b[i];
 }
-/// Those of the error estimate, of one or two embedded formulas.
+/// Its weights in the error estimate, from one or two embedded formulas.
 template <class Method>
 SALTUS_FN constexpr double weight_of_error(int i) {
   if constexpr (requires { Method::quadrature_e; }) return Method::quadrature_e[i];
@@ -131,7 +131,7 @@ SALTUS_FN constexpr double weight_of_second_error(int i) {
   else return 0.0;
 }
 
-/// Adds up the stages of a Runge-Kutta method.
+/// Sums over the stages of a Runge-Kutta method.
 template <class Method, class Real, bool = (Method::quadratures > 0)>
 struct quadrature_sum {
   template <class System, class State>
@@ -146,13 +146,13 @@ struct quadrature_sum<Method, Real, true> : quadratures_of<Method, Real> {
   using base = quadratures_of<Method, Real>;
   vec<Real, base::sums> second_error;
 
-  /// The step begins at (t, y).
+  /// Begins the step at (t, y).
   template <class System, class State>
   SALTUS_FN quadrature_sum(const System& system, Real t, const State& y) {
     this->begin_quadratures(system.quantities(t, y));
     each<base::sums>([&](int i) SALTUS_INLINE_LAMBDA { second_error[i] = Real(0.0); });
   }
-  /// Stage i is at (t, y).
+  /// Adds stage i at (t, y).
   template <int i, class System, class State>
   SALTUS_FN void add(const System& system, Real t, const State& y) {
     constexpr double b = weight_at_end<Method>(i), e = weight_of_error<Method>(i);
@@ -167,13 +167,13 @@ struct quadrature_sum<Method, Real, true> : quadratures_of<Method, Real> {
       });
     }
   }
-  /// The step s is made.
+  /// Ends the step s.
   template <class Stages>
   SALTUS_FN void finish(Stages& s) {
     each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
       this->integral[k] = s.h * this->integral[k];
       if constexpr (Method::two_errors) {
-        // As for the states: h err5^2 / sqrt(err5^2 + 0.01 err3^2).
+        // The same formula as for the states: h err5^2 / sqrt(err5^2 + 0.01 err3^2).
         const Real e2 = this->integral_error[k] * this->integral_error[k],
                    both = fma(Real(0.01) * second_error[k], second_error[k], e2);
         this->integral_error[k] = select(both == Real(0.0), Real(0.0), s.h * e2 / sqrt(both));
@@ -187,8 +187,8 @@ struct quadrature_sum<Method, Real, true> : quadratures_of<Method, Real> {
 
 }  // namespace detail
 
-/// Carries the integrals of a step whose end is moved by `onward`, a small part of it, from where the quantities have the values q0 and
-/// rates d0 to where they have q1 and d1: by the cubic through both.
+/// Extends the integrals of a step when its end moves by `onward`, a small part of it. The quantities have values q0 and time derivatives
+/// d0 at the old end, q1 and d1 at the new one; the extension integrates the cubic through both.
 template <class Stages, class Real, int count>
 SALTUS_FN void extend_quadratures(Stages& s, Real onward, const vec<Real, count>& q0, const vec<Real, count>& d0,
                                   const vec<Real, count>& q1, const vec<Real, count>& d1, mask_of<Real> where) {

@@ -1,5 +1,5 @@
-// One step of Radau IIA with three stages: a simplified Newton iteration for all stages at once, in the basis in which its
-// matrix falls into one real and one complex block (Hairer, Wanner II, IV.8).
+// One step of Radau IIA with three stages: a simplified Newton iteration for all stages at once, in the basis in which the matrix splits
+// into one real and one complex block (Hairer, Wanner II, IV.8).
 #pragma once
 
 #include "method/implicit_method.hpp"
@@ -32,7 +32,7 @@ SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const rada
   return r;
 }
 
-/// The lanes in which all stages are solved to rounding; takes copies, as is_solved_to_rounding.
+/// The lanes in which all stages are solved to rounding; takes copies, like is_solved_to_rounding.
 template <class Method, class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear_system<System, Real, n> lin,
                                                     radau_stages<Real, n> at, Real t, vec<Real, n> y, Real h,
@@ -56,8 +56,8 @@ SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear
   return solved;
 }
 
-/// Takes one of Newton's increments in the lanes of `open`: solves for it in the basis of one real and one complex block, with
-/// their matrices w and wc. Returns the sum of the squares of the increments of the stages.
+/// Applies one Newton increment in the lanes of `open`. It is solved for in the basis of one real and one complex block, with the matrices
+/// w and wc. Returns the sum of the squares of the increments of the stages.
 template <class Method, class Matrix, class ComplexMatrix, class Real, int n>
 SALTUS_FN Real move_stages(radau_stages<Real, n>& at, const radau_stages<Real, n>& r, const Matrix& w,
                            const ComplexMatrix& wc, const vec<Real, n>& weight, mask_of<Real> open) {
@@ -83,7 +83,7 @@ SALTUS_FN Real move_stages(radau_stages<Real, n>& at, const radau_stages<Real, n
   return square;
 }
 
-/// What is known at the end of a step: its error, its end, and the slopes of its dense output.
+/// The results of a step: its error, its end, and the slopes of its dense output.
 template <class Method, class System, class Matrix, class Real, int n>
 SALTUS_FN void set_results(stages<Method, Real, n>& s, const radau_stages<Real, n>& at,
                            const linear_system<System, Real, n>& lin, const Matrix& w, Real rate) {
@@ -116,7 +116,7 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
                             detail::algebra_of(system));
   vec<Real, n> weight = system.weight(y);
   detail::newton_watch<Real> newton(!(w.singular | wc.singular));
-  // A state of index 2 acts on the others by h of it, and its rounding grows as 1/h.
+  // A state of index 2 acts on the others through h times its value, and its rounding error grows as 1/h.
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     if (System::index(j) == 2) weight[j] = weight[j] * min(h, Real(1.0));
   });

@@ -51,7 +51,7 @@ struct rosenbrock_quadratures<Method, Real, true> : quadratures_of<Method, Real>
       : t(t_begin), h(length) {
     this->begin_quadratures(system.quantities(t, y));
   }
-  /// Stage i has its point, and moves the states by `increment`.
+  /// Adds stage i at `point`, with `increment` for the states.
   template <int i, class System, class State>
   SALTUS_FN void add(const System& system, const State& y, const State& point, const State& increment) {
     const auto v = this->integrands(system.quantities(fma(Real(Method::c[i]), h, t), point));
@@ -59,7 +59,7 @@ struct rosenbrock_quadratures<Method, Real, true> : quadratures_of<Method, Real>
     const Real rate = Real(1.0) / h;
     const auto before = combine<i>(u, [](auto j) { return Method::u[i][decltype(j)::value]; });
     each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
-      // The square has no gradient where the step begins.
+      // The integrand (q - q0)^2 has no gradient at the beginning of the step.
       const Real sum = k < count ? v[k] + moved[k < count ? k : 0] : v[k];
       u[i][k] = Real(Method::gamma) * h * fma(rate, before[k], sum);
     });

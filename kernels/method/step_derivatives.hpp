@@ -1,16 +1,17 @@
-// The derivatives of an implicit step with respect to parameters: those of the step itself as it was computed, whatever its error.
+// The derivatives of an implicit step with respect to parameters: they are exact for the step as computed, whatever its error.
 //
-// A stage solves equations G(u, y0, p) = 0; once it is solved its derivative solves the linear system  G_u u' = -(G_y y0' + G_p),  whose
-// right-hand side is G over dual numbers with u held. So S has the order and the stability of the method: it is the method applied to the
-// variational equations (a direct staggered corrector: M. Caracotsios, W. E. Stewart, Comput. Chem. Eng. 9 (1985) 359; W. F. Feehery,
-// J. E. Tolsma, P. I. Barton, Appl. Numer. Math. 25 (1997) 41).
+// A stage solves equations G(u, y0, p) = 0. Its derivative solves the linear system  G_u u' = -(G_y y0' + G_p),  whose right-hand side is G
+// over dual numbers with u held constant. This is the method applied to the variational equations, so the sensitivities have its order and
+// stability (a direct staggered corrector: M. Caracotsios, W. E. Stewart, Comput. Chem. Eng. 9 (1985) 359; W. F. Feehery, J. E. Tolsma, P.
+// I. Barton, Appl. Numer. Math. 25 (1997) 41).
 //
-// For Rosenbrock methods G_u is the matrix of the step, which is there, and what is held includes it: second derivatives, by duals of
-// duals. The stages of Runge-Kutta methods are solved by Newton's iteration with a matrix from the beginning of the step; their G_u is
-// that at the stage, and is factorised there, so that nothing is left to iterate.
+// For Rosenbrock methods G_u is the matrix of the step, which is already factorised. It is part of G, so G over dual numbers needs second
+// derivatives of f, by duals of duals. The stages of Runge-Kutta methods are solved by Newton's iteration with a matrix from the beginning
+// of the step. Their G_u is the matrix at the stage and is factorised there, so no iteration is needed.
 //
-// One direction is taken after the other, and what a stage does for it is a function of its own: so all of it is in the nearest cache,
-// and what it reads is read where it is used. A compiler that sees all stages at once keeps what they share, and has no room for it.
+// The directions are processed one after the other, and the work of a stage for one direction is a function of its own. So it stays in the
+// nearest cache and loads data where it uses them. A compiler that sees all stages at once keeps their common values and runs out of
+// registers.
 #pragma once
 
 #include "method/collocation_matrix.hpp"
@@ -20,9 +21,9 @@
 
 namespace saltus::detail {
 
-/// Sees the stages of a step (`take_stages`) of `Settle`, and makes the same step for the derivatives of y in k directions, which are
-/// behind the n states in `y`, `f0` and `out`. lift(j) is the system over dual numbers in direction j. `WithDense`, `WithError`:
-/// its dense output, or its error, is of use.
+/// Receives the stages of a step (`take_stages`) in place of `Settle`, and makes the same step for the derivatives of y in k directions,
+/// which stand behind the n states in `y`, `f0` and `out`. lift(j) is the system over dual numbers in direction j. `WithDense`,
+/// `WithError`: its dense output, or its error, is needed.
 template <class Method, bool WithDense, bool WithError, class Settle, class System, class Lift, class Real, int n,
           int k>
 struct derived_step {
@@ -132,9 +133,9 @@ struct derived_step {
     return x;
   }
 
-  // ---- what direction j does to the equations
+  // ---- changes of the equations in direction j
 
-  /// To f at a point that it moves; to F there, the rates held.
+  /// The change of f at a point that moves; the change of F there with dy/dt held.
   SALTUS_FN_FLAT static state move_field(const lifted_system& over_duals, Real time, const state& at,
                                          const state& moved) {
     return rates_of(over_duals.rhs(lifted(time), with_rates(at, moved)));
@@ -144,19 +145,19 @@ struct derived_step {
     return rates_of(over_duals.residual(lifted(time), with_rates(at, moved), held(rate)));
   }
 
-  /// M where the step begins; of F(t, y, dy) = 0 dF/d(dy).
+  /// M at the beginning of the step; for F(t, y, dy) = 0 it is dF/d(dy).
   SALTUS_FN lifted_mass mass_at_start(int j) const {
     lifted_mass r;
     if constexpr (is_implicit) r.m = linearise(lift(j), lifted(t), along(y, j), along(f0, j)).by_rate;
     else if constexpr (has_mass) r.m = lift(j).mass();
     return r;
   }
-  /// To M v, v being moved.
+  /// The change of M v when v moves.
   SALTUS_FN static state move_mass(const lifted_mass& mass, const state& v, const state& moved) {
     return rates_of(mass.times_mass(with_rates(v, moved)));
   }
 
-  // ---- quantities that are integrated (method/quadrature.hpp): the derivative of number i in direction j is behind them
+  // ---- integrated quantities (method/quadrature.hpp): they are followed by the derivative of quantity i in direction j
 
   static constexpr int quantities = Method::quadratures / (1 + k);
   SALTUS_FN static constexpr int rate_of_quantity(int i, int j) { return quantities + i * k + j; }
@@ -179,7 +180,7 @@ struct derived_step {
         }
       }
   }
-  /// Stage number `stage` of a Runge-Kutta method is at (time, at), which direction j moves.
+  /// Adds stage number `stage` of a Runge-Kutta method at (time, at), which moves in direction j.
   template <int stage>
   SALTUS_FN void add_to_quadratures(int j, Real time, const state& at, const state& moved) const {
     constexpr double b = weight_at_end_of<stage>();
@@ -262,14 +263,15 @@ struct derived_step {
     if constexpr (i > 0 || has_mass) {
       constexpr auto weights = [](auto l) { return Method::u[i][decltype(l)::value]; };
       auto v = combine<i>(u, weights);
-      add(Real(-1.0 / Method::gamma), u[i], v);  // of the matrix that u_i is multiplied with
+      add(Real(-1.0 / Method::gamma), u[i], v);  // u_i is multiplied by the matrix of the step, which contains M / (h
+                                                 // gamma)
       add(rate, move_mass(mass, v, combine<i>(all, weights)), right);
     }
     of_matrix.template add_of_stage<i>(h, u[i], right);
     all[i] = w.solve(right);
   }
 
-  /// What is done to J u_i + d_i h f_t, u_i held: entries of J are moved.
+  /// The change of J u_i + d_i h f_t with u_i held, from the changes of the entries of J.
   struct moves_of_entries {
     state dt;
     matrix<Real, n> dy;
@@ -284,7 +286,7 @@ struct derived_step {
       });
     }
   };
-  /// The same of a J that has many entries: the derivatives of f along (d_i h, u_i), found without it.
+  /// The same for a J with many entries: derivatives of f along (d_i h, u_i), without forming J.
   template <int count>
   struct moves_along_stages {
     state of_stage[count];
@@ -300,14 +302,14 @@ struct derived_step {
       for (int b = 0; b < n; ++b) entries += has_entry<System>(a, b) ? 1 : 0;
     return entries;
   }
-  /// Multiplying the entries with all increments takes as long as some evaluations of f for each.
+  /// Chooses the cheaper one: multiplying the entries with all increments costs about as much as some evaluations of f for each.
   template <int count>
   SALTUS_FN static auto moves_of_matrix() {
     if constexpr (entries_of_jacobian() <= n * count) return moves_of_entries{};
     else return moves_along_stages<count>{};
   }
 
-  /// Both with what is done to f where the step begins.
+  /// Finds these changes, and the change of f at the beginning of the step.
   template <int count>
   SALTUS_FN_FLAT void find_moves(const lifted_system& over_duals, const points& begin, const state (&)[count],
                                  moves_of_entries& to, state& f) const {
@@ -340,13 +342,13 @@ struct derived_step {
 
   // ---- Runge-Kutta methods
 
-  /// The matrix of a stage where it is: one function for all stages, since an elimination is much code.
+  /// The matrix of a stage at its point: one function for all stages, because an elimination is much code.
   SALTUS_FN_FLAT auto matrix_at(Real time, const state& at, const state& slope, Real shift) const {
     const linear_system<System, Real, n> there(system, time, at, slope);
     return factorise(there.shifted(shift), algebra_of(system));
   }
 
-  /// Stage i of a diagonally implicit one, for all directions; `moved` is what they do to its point.
+  /// Stage i of a diagonally implicit method, for all directions; `moved` is the change of its point in each.
   template <int i, int count>
   SALTUS_FN_COLD void move_stage(const state (&at)[count], const state (&slopes)[count], state (&all)[k][count],
                                  state (&moved)[k]) const {

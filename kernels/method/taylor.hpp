@@ -1,7 +1,7 @@
-// Taylor series: the solution itself as a polynomial of high order, found by running the model over truncated power series
-// (number/jet.hpp). It is its own dense output. The step is chosen from the last two of its terms: they are to be within the
-// tolerance, so that what is left out is less (Jorba and Zou 2005, 3.2); and it is judged by its defect at the end, which also sees
-// that a `select` of the model has changed on the way.
+// Taylor series: the solution as a polynomial of high order, found by running the model over truncated power series (number/jet.hpp). The
+// series is its own dense output. The step size follows from its last two terms: they must be within the tolerance, so that the truncated
+// rest is smaller (Jorba and Zou 2005, 3.2). The step is judged by its defect at the end, which also shows if a `select` of the model has
+// changed its branch within the step.
 #pragma once
 
 #include "method/dense_output.hpp"
@@ -13,7 +13,7 @@
 
 namespace saltus {
 
-/// The series of the quantities that are integrated beside the states: of[i][k] (t - t0)^k.
+/// The series of the quantities integrated beside the states: of[i][k] (t - t0)^k.
 template <class Method, class Real, bool = (Method::quadratures > 0)>
 struct quantity_series : no_quadratures {
   SALTUS_FN void end_quadratures(Real) {}
@@ -39,7 +39,7 @@ struct quantity_series<Method, Real, true> : quadratures_of<Method, Real> {
     const Real q0 = of[i][0];
     return max(max(abs(q0), abs(q0 + change(i, Real(0.5) * h))), abs(q0 + change(i, h)));
   }
-  /// Integrates a step of length h. The last terms are their errors.
+  /// Integrates a step of length h. The last terms are the error estimates.
   SALTUS_FN void end_quadratures(Real h) {
     each<base::count>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real half = change(i, Real(0.5) * h), end = change(i, h);
@@ -63,18 +63,18 @@ struct quantity_series<Method, Real, true> : quadratures_of<Method, Real> {
   }
 };
 
-/// `coefficient[k]` is that of (t - t0)^(k+1).
+/// `coefficient[k]` belongs to (t - t0)^(k+1).
 template <class Method, class Real, int n>
 requires(is_series_method<Method>) struct stages<Method, Real, n> : quantity_series<Method, Real> {
   Real t, h;
   vec<Real, n> y, y1, slope0, slope1;
-  vec<Real, n> own_slope1;  ///< of the series itself at its end
+  vec<Real, n> own_slope1;  ///< slope of the series itself at its end
   vec<Real, n> coefficient[Method::order];
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
   SALTUS_FN void set_end_slope(int i, Real slope) { slope1[i] = slope; }
-  /// The same series with the end of another step from there, in the lanes of `where`.
+  /// Takes the end of another step of the same series, in the lanes of `where`.
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
     h = select(where, from.h, h);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -141,7 +141,7 @@ requires(is_series_method<Method>) SALTUS_FN step_series<Method, Real, n> interp
 }
 
 namespace detail {
-/// The functions of a model that are run over series together, and the room that they need.
+/// The functions of a model that run over series together, and the room that they need.
 template <class Model_>
 struct equations_and_guards {
   using Model = Model_;
@@ -153,8 +153,8 @@ struct outputs_alone {
   static constexpr series_room room = room_of_outputs<Model>;
 };
 
-/// The coefficients of function(time, y), order by order: found(k, i, x) is given that of its i-th component, with those that
-/// coefficient(k, i) has by then for y. False: it has asked for more than it was found to need.
+/// Finds the coefficients of function(time, y), order by order. coefficient(k, i) supplies those of y that are known by then; found(k, i,
+/// x) receives coefficient k of component i of the function. Returns false if the room was too small.
 template <class Functions, int length, int n, class Real, class Coefficient, class Function, class Found>
 SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Function& function, const Found& found) {
   using Model = typename Functions::Model;
@@ -163,15 +163,15 @@ SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Funct
   constexpr bool unrolled = beside.series + beside.numbers <= max_unrolled_series;
   Real numbers[jet_table<Real>::size(length, room)];
   bool complete = true;
-  // The table and what points to it are made anew for each order. A compiler then finds what it knows of them within the order, however
-  // long the code before it is, and of all of this nothing is left but arithmetic.
+  // The table and all pointers to it are constructed anew for each order. A compiler then knows their values within the order, however long
+  // the code before it is, and reduces all of this to arithmetic.
   const auto run = [&](int k) SALTUS_INLINE_LAMBDA {
     jet_table<Real> table(numbers, length, room);
     table.begin(k, given);
     vec<jet<Real>, n> y;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       table.place(i)[k] = coefficient(k, i);
-      // Models are given series by their places (point::value): the array itself serves fields that slide alone.
+      // Models receive series by their places (point::value); only fields that slide use the array itself.
       if constexpr (contract<Model>::sliding_count > 0) y[i] = jet<Real>(table.place(i), &table);
     });
     table.place(n)[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
@@ -207,7 +207,7 @@ SALTUS_FN_FLAT void find_quantities(const System& system, stages<Method, Real, n
   s.begin_series();
 }
 
-/// The end of a step of length h, and the slope there; that of the series by repeated synthetic division.
+/// The end of a step of length h, and the slopes of the solution and of the series there; the latter by repeated synthetic division.
 template <class Method, class System, class Real, int n>
 SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) {
   s.h = h;
@@ -249,7 +249,7 @@ requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const 
   return s;
 }
 
-/// The longest step whose last two terms are within the tolerance.
+/// 0.89 of the longest step whose last two terms are within the tolerance.
 template <class Method, norm_kind Norm, class Real, int n>
 SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
   constexpr int p = Method::order;
@@ -263,7 +263,7 @@ SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const v
   return rough_exp2(min(max(log_h + Real(log_safety), Real(-90.0)), Real(90.0)));
 }
 
-/// The series' defect at its end, y'(h) - f(y(h)) = (p + 1) c h^p where what is left out is c h^(p+1).
+/// The series' defect at its end, y'(h) - f(y(h)) = (p + 1) c h^p, if the truncated rest is c h^(p+1).
 template <class Method, class Real, int n>
 requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   constexpr int p = Method::order;

@@ -7,7 +7,7 @@ namespace saltus::methods {
 
 // clang-format off
 
-/// Twelve stages make the step; the thirteenth is f1. `e` (order 5) and `e3` (order 3) make one estimate of order 7.
+/// Twelve stages make the step; the thirteenth is f1. `e` (order 5) and `e3` (order 3) combine into one estimate of order 7.
 struct dormand_prince_8 : explicit_method {
   static constexpr const char* name   = "dop853";
   static constexpr const char* title  = "Dormand-Prince 8(5,3)";

@@ -7,8 +7,8 @@ namespace saltus::methods {
 
 // clang-format off
 
-/// Advances with the fifth-order weights; its seventh stage is f1. The dense output is of the fourth order at no further
-/// cost: row d solves the order conditions, with the least weights in the sense of least squares.
+/// Advances with the fifth-order weights; its seventh stage is f1. The dense output has order 4 without further evaluations: row d is the
+/// least-squares solution of the order conditions with the smallest weights.
 struct fehlberg_5 : explicit_method {
   static constexpr const char* name   = "rkf45";
   static constexpr const char* title  = "Fehlberg 4(5)";

@@ -7,14 +7,12 @@ namespace saltus::methods {
 
 // clang-format off
 
-/// Advances with the eighth-order weights; its fourteenth stage is f1. Its error estimate, 41/840 h (k_11 + k_12 - k_0 -
-/// k_10), compares slopes at the two ends of the step only, so it is zero where f depends on t alone, whatever the true
-/// error. Quadratures have an estimate of their own: b is the closed Newton-Cotes rule of seven nodes, of which the rule of degree 5 on
-/// 0, 1/6, 1/2, 5/6, 1 is the embedded formula.
+/// Advances with the eighth-order weights; its fourteenth stage is f1. Its error estimate, 41/840 h (k_11 + k_12 - k_0 - k_10), compares
+/// slopes at the two ends of the step only, so it is zero if f depends on t alone, whatever the true error. Quadratures have an estimate of
+/// their own: b is the closed Newton-Cotes rule of seven nodes, and the rule of degree 5 on 0, 1/6, 1/2, 5/6, 1 is its embedded formula.
 ///
-/// The dense output is of the seventh order, by four further stages at t + h/5, 2h/5, 3h/5 and 4h/5 that are themselves
-/// exact to the orders 5, 6, 6 and 6. Their rows, and those of d, solve the order conditions with the least weights in the
-/// sense of least squares.
+/// The dense output has order 7, by four further stages at t + h/5, 2h/5, 3h/5 and 4h/5 with orders 5, 6, 6 and 6. Their rows, and those of
+/// d, solve the order conditions with the smallest weights in the sense of least squares.
 struct fehlberg_8 : explicit_method {
   static constexpr const char* name   = "rkf78";
   static constexpr const char* title  = "Fehlberg 7(8)";

@@ -5,8 +5,7 @@
 
 namespace saltus::methods {
 
-/// Its stages are of order 2: where stiff springs turn with the motion it keeps more of its order than infl_sdirk_4, whose stages
-/// are of order 1.
+/// Its stages have order 2, those of infl_sdirk_4 order 1; so it keeps more of its order where stiff springs turn with the motion.
 struct infl_esdirk_4 : in_descriptor_form<esdirk_4> {
   static constexpr const char* name = "inflesdirk4";
   static constexpr const char* title = "ESDIRK 4(3) of Kennedy and Carpenter in descriptor form";

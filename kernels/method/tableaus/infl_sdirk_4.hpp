@@ -5,7 +5,7 @@
 
 namespace saltus::methods {
 
-/// The abar of table 2 is a a: positions are integrated by the velocities of the stages.
+/// abar of table 2 is a a: the velocities of the stages integrate the positions.
 struct infl_sdirk_4 : in_descriptor_form<sdirk_4> {
   static constexpr const char* name = "inflsdirk4";
   static constexpr const char* title = "SDIRK 4(3) of Hairer and Wanner in descriptor form (InflSDIRK)";

@@ -5,7 +5,7 @@
 
 namespace saltus::methods {
 
-/// The abar of table 3 is a a: positions are integrated by the velocities of the stages.
+/// abar of table 3 is a a: the velocities of the stages integrate the positions.
 struct infl_trapezoid_2 : in_descriptor_form<trapezoid_2> {
   static constexpr const char* name = "infltrap";
   static constexpr const char* title = "Trapezoidal rule 2(1) in descriptor form (InflTrap)";

@@ -7,8 +7,8 @@ namespace saltus::methods {
 
 // clang-format off
 
-/// The stage equations are solved in the basis in which the matrix of coefficients is one real and one complex number:
-/// A^-1 = T diag(mu, mu_complex) T^-1 (Hairer, Wanner II, IV.8).
+/// The stage equations are solved in the basis in which the matrix of coefficients is one real and one complex number: A^-1 = T diag(mu,
+/// mu_complex) T^-1 (Hairer, Wanner II, IV.8).
 struct radau_5 : implicit_method {
   static constexpr const char* name   = "radau5";
   static constexpr const char* title  = "Radau IIA 5(3)";
@@ -36,7 +36,7 @@ struct radau_5 : implicit_method {
       {0.50287263494578687595, -2.5719269498556054292, 0.59603920482822492497}};
   /// err = (M mu/h - J)^-1 (f + (1/h) M sum_i e_i z_i), z_i the increments of the stages
   static constexpr double e[3] = {-10.048809399827415562, 1.3821427331607488958, -0.33333333333333333333};
-  /// Of quadratures the last row of A, and (1 / mu) e A: the same estimate without its filter.
+  /// Weights of quadratures: the last row of A, and (1 / mu) e A, the same error estimate without its filter.
   static constexpr double quadrature_b[3] = {0.37640306270046727505, 0.51248582618842161384, 0.11111111111111111111};
   static constexpr double quadrature_e[3] = {-0.42829829411536810453, 0.24503907438491652605, -0.09162960986522578925};
   /// h times the slope of the collocation polynomial at the beginning; at the end it is the last row of inverse_a.

@@ -7,8 +7,8 @@ namespace saltus::methods {
 
 // clang-format off
 
-/// Of the methods of the paper the one that needs the fewest evaluations for an accuracy, and whose nodes lie within the
-/// step (those of its 4(3) pair, which is stabler for its cost, lie between -0.68 and 1.67). e = b - b_hat.
+/// This method needs the fewest evaluations for a given accuracy of all methods of the paper, and its nodes lie within the step. (Those of
+/// the 4(3) pair, which is more stable for its cost, lie between -0.68 and 1.67.) e = b - b_hat.
 struct rdpk_5 : low_storage_method {
   static constexpr const char* name   = "rdpk510";
   static constexpr const char* title  = "Ranocha-Dalcin-Parsani-Ketcheson 5(4), low storage";

@@ -14,7 +14,7 @@ struct rodas_4 : rosenbrock_method {
   static constexpr int  order          = 4;
   static constexpr int  embedded_order = 3;
   static constexpr int  stages         = 6;
-  static constexpr int  tail           = 5;  ///< from this stage on, a stage's point is the last one's plus its u
+  static constexpr int  tail           = 5;  ///< from this stage on, a stage's point is the previous point plus its u
   static constexpr bool l_stable       = true;
   static constexpr double gamma = 0.25;
   static constexpr double c[6] = {0.0, 0.386, 0.21, 0.63, 1.0, 1.0};

@@ -25,7 +25,7 @@ struct sdirk_4 : dirk_method {
       {371.0 / 1360, -137.0 / 2720, 15.0 / 544, 1.0 / 4},
       {25.0 / 24, -49.0 / 48, 125.0 / 16, -85.0 / 12, 1.0 / 4}};
   static constexpr double e[5] = {-3.0 / 16, -27.0 / 32, 25.0 / 32, 0.0, 1.0 / 4};
-  /// Of the continuous extension of Hairer and Wanner (6.17), at the beginning of a step.
+  /// From the continuous extension of Hairer and Wanner (6.17), at the beginning of a step.
   static constexpr double slope0[5] = {11.0 / 3, 11.0 / 2, -125.0 / 18, 0.0, -11.0 / 9};
 };
 

@@ -1,12 +1,12 @@
-// Taylor series of several orders, their coefficients by arithmetic of truncated power series: method/taylor.hpp.
+// Taylor series of several orders; truncated power series give their coefficients: method/taylor.hpp.
 #pragma once
 
 #include "method/explicit_method.hpp"
 
 namespace saltus::methods {
 
-/// The series up to (t - t0)^Order. A step asks for as many runs of the model's right-hand side as it has terms, and for its value
-/// at the end, which tells how far the series is off there.
+/// The series up to (t - t0)^Order. A step runs the model's right-hand side once per term, and evaluates it once at the end to measure the
+/// defect of the series there.
 template <int Order>
 struct series_method : explicit_method {
   static constexpr const char *source = "Jorba and Zou 2005, Experimental Mathematics 14; Nedialkov and Ramdani";
