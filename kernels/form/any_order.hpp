@@ -1,8 +1,8 @@
-// 0 = f_i(t, x, x', x'', ...), of any order and index, as a field: an instance has the values x_j, .., x_j^(d_j), d_j the offsets of the
-// structural analysis, and their time derivative follows from the equations differentiated c_i + 1 times. Every step ends on the
-// equations and on all of their derivatives that values of an instance occur in. Any explicit method may integrate it; a method that
-// finds the solution's series does so from the equations themselves; implicit methods have them as equations of index 1, in which
-// the highest derivatives are algebraic.
+// 0 = f_i(t, x, x', x'', ...), of any order and index, as a field. An instance has the values x_j, .., x_j^(d_j), d_j the offsets of the
+// structural analysis; their time derivative follows from the equations differentiated c_i + 1 times. Every step ends on the equations and
+// on all of their derivatives in which only values of an instance occur. Any explicit method may integrate the field. A Taylor method finds
+// the solution's series from the equations themselves. Implicit methods solve them as equations of index 1, in which the highest
+// derivatives are algebraic.
 #pragma once
 
 #include "form/consistent/by_stages.hpp"
@@ -35,8 +35,9 @@ struct any_order_form : Functions {
       if (i == layout::place(j) + layout::highest(j)) return 1;
     return 0;
   }
-  /// To implicit methods: not that of a derivative which follows from lower ones, as every step ends. Where the equations are stiff its
-  /// error is theirs times a large eigenvalue, and no other value has it from there.
+  /// For implicit methods: true if the error of value i counts. The error of a derivative that follows from lower ones does not, because
+  /// every step ends on these. In stiff equations it is the error of the lower ones times a large eigenvalue, and no other value inherits
+  /// it.
   SALTUS_FN static constexpr bool counts(int i) {
     constexpr auto table = offsets_of<Model>;
     for (int j = 0; j < kinds::state_count; ++j) {
@@ -48,7 +49,7 @@ struct any_order_form : Functions {
     return true;
   }
   static constexpr int widest_sweep =
-      1;  ///< as J: the model over series of another dual would be compiled for more than it saves
+      1;  ///< as for J: compiling the model over series of a wider dual would cost more than it saves
   static constexpr int colours = states;
   SALTUS_FN static constexpr int colour(int j) { return j; }
   SALTUS_FN static constexpr bool entry(int, int) { return true; }
@@ -90,8 +91,8 @@ struct any_order_form : Functions {
     });
   }
 
-  /// Of the start: what is given stays, guesses move, what is neither (NaN) begins at zero and moves most. How (abi::consistency):
-  /// `nearest` lets what is given move as guesses do, `given` lets guesses stay.
+  /// Makes the start consistent: given values stay, guesses move, and free values (NaN), which begin at zero, move most. `how`
+  /// (abi::consistency): `nearest` lets given values move as guesses do, `given` lets guesses stay.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> begin(const System& system, Real t, vec<Real, states>& y,
                                                 const vec<Real, states>& given, mask_of<Real> where, int how) {
@@ -102,11 +103,11 @@ struct any_order_form : Functions {
       auto sizes = here::sizes_of(system, to);
       auto free_alone = sizes;
       for (int j = 0; j < here::unknowns; ++j)
-        for (int l = 0; l < here::series::d(j); ++l) {  // the highest derivatives all follow
+        for (int l = 0; l < here::series::d(j); ++l) {  // the equations determine the highest derivatives
           const int i = layout::place(j) + l;
           detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
         }
-      // Guesses that go together stay: else each gives a little of itself for what is free.
+      // Guesses that are consistent with each other stay. Otherwise each of them would move a little for the free values.
       auto with_guesses = to;
       const auto go_together = here::from_guess(system, t, with_guesses, free_alone, these, false).found;
       for (int i = 0; i < states; ++i) to[i] = select(go_together, with_guesses[i], to[i]);
@@ -122,7 +123,7 @@ struct any_order_form : Functions {
         settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
           using here = settling<Functions, set.value>;
           auto sizes = here::sizes_of(system, to);
-          vec<Real, states> stays;  // not the highest derivatives: they follow
+          vec<Real, states> stays;  // without the highest derivatives, which the equations determine
           for (int i = 0; i < states; ++i) stays[i] = Real(0.0);
           for (int j = 0; j < here::unknowns; ++j)
             for (int i = layout::place(j); i < layout::place(j) + here::series::d(j); ++i) {
@@ -148,10 +149,10 @@ struct any_order_form : Functions {
 
   template <class Real>
   SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    return settling<Functions, 0>::residual_at(t, y, c);  // the equations are the same with all offsets
+    return settling<Functions, 0>::residual_at(t, y, c);  // the equations are the same for all offsets
   }
 
-  /// The most constraints that a mode has.
+  /// The largest number of constraints of any mode.
   static constexpr int constraints = [] {
     int most = 0;
     for (const auto& c : offsets_of<Model>.c) {
@@ -184,7 +185,7 @@ struct any_order_form : Functions {
         });
     return r;
   }
-  /// y with the values that follow from those that its constraints are about.
+  /// Sets the values of y that follow from those in the constraints.
   template <class Real>
   SALTUS_FN static void follow(Real t, vec<Real, states>& y, const held<Real>& c, mask_of<Real> where) {
     each_set(c, where, [&](auto set, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
@@ -193,9 +194,9 @@ struct any_order_form : Functions {
     });
   }
 
-  /// Where det J is zero the structural analysis does not hold.
+  /// If det J is zero, the structural analysis does not hold.
   static constexpr bool may_be_singular = true;
-  /// Are there equations which are differentiated: constraints?
+  /// True if some equations are differentiated and so are constraints.
   static constexpr bool has_dead_points = [] {
     for (const auto& c : offsets_of<Model>.c)
       for (const int times : c)
@@ -226,7 +227,7 @@ struct any_order_form : Functions {
  private:
   static constexpr int sets = offsets_of<Model>.sets;
 
-  /// Which set of offsets the mode of each lane has.
+  /// The set of offsets that belongs to the mode of each lane.
   template <class Real>
   SALTUS_FN static Real set_of(const held<Real>& c) {
     constexpr auto table = offsets_of<Model>;
@@ -254,7 +255,7 @@ struct any_order_form : Functions {
     }
   }
 
-  /// body(set, its lanes of `where`) for every set of offsets that there are lanes of.
+  /// body(set, its lanes of `where`) for every set of offsets that occurs in a lane.
   template <class Real, class Body>
   SALTUS_FN static void each_set(const held<Real>& c, mask_of<Real> where, Body&& body) {
     if constexpr (sets == 1) {
@@ -268,7 +269,7 @@ struct any_order_form : Functions {
     }
   }
 
-  /// What `find(set)` gives of the constraints of every set, and zero of those that a mode has not.
+  /// Collects the results of `find(set)` for the constraints of every set; zero for constraints that a mode does not have.
   template <class Real, class Value, class Find, class Assign>
   SALTUS_FN static void each_constraint(const held<Real>& c, constraint_values<Value, Real, constraints>& r,
                                         Find&& find, Assign&& assign) {
@@ -296,7 +297,7 @@ struct any_order_form : Functions {
     }
   }
 
-  /// y as `settle(set, y, lanes)` moves it with every set.
+  /// Applies `settle(set, y, lanes)` to y for every set.
   template <class System, class Real, class Settle>
   SALTUS_FN static consistency<Real> settled(const System& system, vec<Real, states>& y, mask_of<Real> where,
                                              Settle&& settle) {

@@ -1,12 +1,13 @@
-// The derivative array of a model at one point, for the host, which decides about its rank (host/structure/rank_of_array.hpp).
+// The derivative array of a model at one point, for the host, which determines its rank (host/structure/rank_of_array.hpp).
 #pragma once
 
 #include "form/derivative_array.hpp"
 
 namespace saltus {
 
-/// F, F', .., F^(K) as coefficients of series, [order][equation], into `f`; into `by`, a row for each of them, their derivatives by the
-/// coefficients of the unknowns. `x`: these, of x_1 those of the orders 0 .. the last in the array, then those of x_2, ...
+/// Writes F, F', .., F^(K) as coefficients of series, [order][equation], into `f`, and a row of derivatives for each of them, with respect
+/// to the coefficients of the unknowns, into `by`. `x` has these coefficients: those of x_1 of the orders 0 .. the last in the array, then
+/// those of x_2, ...
 template <class Functions>
 void array_for_host(double t, const double* parameters, const double* discretes, const double* sides, const double* x,
                     double* f, double* by) {
@@ -17,7 +18,7 @@ void array_for_host(double t, const double* parameters, const double* discretes,
   for (int i = 0; i < Functions::params; ++i) held.p[i] = Real(parameters[i]);
   for (int i = 0; i < Functions::discretes; ++i) held.d[i] = Real(discretes[i]);
   for (int i = 0; i < Functions::guards; ++i) held.locked[i] = Real(sides[i]);
-  // Tables are not asked for: they are given functions of time, whatever their values.
+  // Values of tables are arbitrary here: they are given functions of time.
   for (int i = 0; i < Functions::piece_numbers; ++i) held.pieces[i] = Real(1.0);
   vec<Real, array::values> y;
   vec<Real, array::columns> w;

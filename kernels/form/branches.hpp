@@ -1,15 +1,15 @@
-// Where constraints become dependent on the way: a dead point at which branches of the motion meet, as of a parallelogram of bars that
-// lies flat, which may go on as a parallelogram or crossed. Equations do not say which, and a step that ends beyond has chosen one by
-// chance.
+// Constraints that become dependent during the motion: a dead point, at which branches of the motion meet. A flat parallelogram of bars may
+// continue as a parallelogram or crossed. The equations do not determine the branch, and a step that ends beyond the point has chosen one
+// by chance.
 //
 // Between two points of one branch the determinant of
 //
 //     J(y1) M^-1 J(y0)'
 //
-// is positive, since it is where they are the same, and changes its sign at a simple branch point as det (J; T') does there, T being
-// a basis of the null space of J(y0): what numerical continuation watches (E. L. Allgower, K. Georg, Introduction to Numerical
-// Continuation Methods, chapter 8). It also does where the directions of motion turn by more than a right angle in one step. A
-// step like that is tried again shorter, which tells one from the other.
+// is positive, since it is positive for y1 = y0. It changes its sign at a simple branch point, as det (J; T') does, T being a basis of the
+// null space of J(y0), which numerical continuation monitors (E. L. Allgower, K. Georg, Introduction to Numerical Continuation Methods,
+// chapter 8). It also changes its sign if the directions of motion turn by more than a right angle in one step. Such a step is repeated
+// with a smaller size, which distinguishes the two cases.
 #pragma once
 
 #include "form/independence.hpp"
@@ -27,15 +27,15 @@ struct constraints_there {
   SALTUS_FN static auto switched(const Point& at) {
     auto r = Bodies::jacobian_at(at);
     each<Bodies::constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-      r.position[k] = r.velocity[k] = r.bend[k] = Real(0.0);  // not asked for
+      r.position[k] = r.velocity[k] = r.bend[k] = Real(0.0);  // not needed
     });
     Bodies::switch_off(at, r);
     return r;
   }
 };
 
-/// How independent constraints are at a point, and how much is left of the gradient of each, squared and in the metric of the kinetic
-/// energy: measured by what it is at another point, where the motion has come from.
+/// How independent constraints are at a point: the remainder of each gradient after the others are eliminated, squared, in the metric of
+/// the kinetic energy. It is relative to its value at another point, which the motion has passed.
 template <class Bodies, class Real, class Point>
 SALTUS_FN_COLD independence<Real> independence_at(const Point& at, const Point& before) {
   const constraints_there<Bodies, Real, Point> here(at), there(before);
@@ -55,7 +55,7 @@ SALTUS_FN_COLD independence<Real> independence_at(const Point& at, const Point& 
     const Real whole = square(here), was = square(there);
     const Real left = select(was > whole, whole / was, Real(1.0));
     const Real part = select(on, select(whole > Real(0.0), min(a.d[k] / whole, left), Real(0.0)), Real(1.0));
-    const auto less = part < r.least;  // what comes behind a pivot of zero is no number
+    const auto less = part < r.least;  // after a pivot of zero the others are NaN
     r.of = select(less, Real(static_cast<double>(k)), r.of);
     r.least = select(less, part, r.least);
   });
@@ -80,7 +80,7 @@ SALTUS_FN_COLD mask_of<Real> on_other_branches(const Point& from, const Point& t
     a[k][k] = select(Bodies::is_on(to, k), a[k][k], Real(1.0));
   });
   const ldu<Real, m> f(a);
-  // All leading minors: constraints that depend on those before them do so whatever follows.
+  // All leading minors: further constraints do not remove a dependence among the first ones.
   auto r = mask_of<Real>::all(false);
   each<m>([&](int k) SALTUS_INLINE_LAMBDA { r = r | !(f.d[k] > Real(0.0)); });
   return r;

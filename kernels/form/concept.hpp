@@ -1,85 +1,85 @@
-// What the engine needs of a form: how a model states its equations. Sail, land and everything in event/ know of a form what stands
-// here, and nothing of the kind of equations behind it.
+// The interface of a form, which states how a model's equations are treated. Sail, land and event/ use nothing else of a form, and do not
+// know the kind of equations behind it.
 //
-// A form is derived from model_functions (form/functions.hpp), which has sizes, guards, outputs and time events for all of them,
-// and says, with functions over what is held through a step (`held<Real>`: parameters, discrete variables, guard signs, pieces of tables):
+// A form is derived from model_functions (form/functions.hpp), which has sizes, guards, outputs and time events for all of them. It
+// declares, with functions over the quantities held through a step (`held<Real>`: parameters, discrete variables, guard signs, pieces of tables):
 //
 //     rhs(t, y, held)               f(t, y), over any Value
-//     implicit_rhs(t, y, held)      only of a form that has other equations for implicit methods than its field: their f
-//     residual(t, y, dy, held)      F(t, y, dy), over any Value: what implicit methods solve
+//     implicit_rhs(t, y, held)      for a form whose equations for implicit methods differ from its field: their f
+//     residual(t, y, dy, held)      F(t, y, dy), over any Value: the equations that implicit methods solve
 //     mass(held)                    the constant mass matrix; `equations` is with_mass
 //     guard_values, guards_along    guards, and their time derivatives g' = g_t + g_y f along f
 //
-//     model_states, model_part(y)   of `states` those that the model has, the first ones: a form may integrate others behind them
-//     judged                        and of these those whose errors count
-//     directions                    in which derivatives of the states are carried behind them (form/sensitivities.hpp); else 0
-//     keeps_derivatives             and they are results
-//     follows_growth                or the results are how they grow (form/growth.hpp)
+//     model_states, model_part(y)   the model's own states, the first ones of `states`: a form may integrate more behind them
+//     judged                        number of states whose errors count
+//     directions                    number of directions in which derivatives of the states are carried (form/sensitivities.hpp); else 0
+//     keeps_derivatives             these are results
+//     follows_growth                or their growth is (form/growth.hpp)
 //
-//     equations                     equations: what matrices implicit methods make of it (number/equations.hpp)
-//     counts(i)                     does the error of state i count, to implicit methods?
+//     equations                     equations: the kind of matrices for implicit methods (number/equations.hpp)
+//     counts(i)                     true if implicit methods count the error of state i
 //     has_field                     dy/dt = rhs(t, y) for every state: explicit methods may integrate it
 //     moves_states                  `initialise` may move states: at the start and after every event
 //     initialise(system, t, y, f, span, where, how, written)     makes y consistent, and f its time derivative; how:
 //                                   abi::consistency; written: a written_states (below)
-//     keeps_written                 it may move states which a transition can write, and keeps those that it has
-//     has_constraints               steps end on constraints, samples are put onto them, and their residual is reported
-//     project(system, t, y, rate, where)                puts the end of a step onto the constraints
+//     keeps_written                 it may move states that a transition can write, and keeps those that it has written
+//     has_constraints               steps end on constraints, samples are projected onto them, and their residual is reported
+//     project(system, t, y, rate, where)                projects the end of a step onto the constraints
 //     gives_algebraic_rates         `project` and `initialise` give the time derivatives of algebraic states
-//     constraint_residual(t, y, held)                   only of a form with both a field and constraints: explicit methods
+//     constraint_residual(t, y, held)                   for a form with both a field and constraints: explicit methods
 //                                                       keep no residual with their stages
 //
 //     has_paradoxes                 there may be no f, or more than one, at points of the solution:
 //     is_paradoxical(t, y, held)    where the instance ends
 //
 //     has_series                    it finds the Taylor series of a solution itself:
-//     find_coefficients(t, y, held, coefficients)       as method/taylor.hpp has them
+//     find_coefficients(t, y, held, coefficients)       with the coefficients of method/taylor.hpp
 //
-//     weighs_start                  at the start it matters what is given, what is a guess and what is neither:
-//     begin(system, t, y, given, where, how)            makes the initial y consistent; what is not given is a NaN, in y what is free
+//     weighs_start                  the start distinguishes given values, guesses and free values:
+//     begin(system, t, y, given, where, how)            makes the initial y consistent; a NaN marks values not given, and in y free ones
 //
-//     settles_modes                 points and the signs of guards are made to go together, at the start and after every event
+//     settles_modes                 points and the signs of guards are made consistent, at the start and after every event
 //
-//     has_local_coordinates         a step may be made in as many coordinates as there are degrees of freedom
-//                                   (form/local_coordinates.hpp): it gives `constraints`, how many, and
-//     constraints_at(t, y, held), jacobian_of_constraints(t, y, held)       all of them, hidden ones too
-//     follow(t, y, held, where)                         sets what follows from the values that they are about
+//     has_local_coordinates         a step may use as many coordinates as there are degrees of freedom
+//                                   (form/local_coordinates.hpp); the form gives `constraints`, their number, and
+//     constraints_at(t, y, held), jacobian_of_constraints(t, y, held)       all constraints, hidden ones included
+//     follow(t, y, held, where)                         sets the values that follow from those in the constraints
 //
-//     may_be_singular               what determines f may become singular on the way:
-//     independence(t, y, held)      of its equations at a point: where no step is short enough, and they depend, it is told so
+//     may_be_singular               the matrix that determines f may become singular during the motion:
+//     independence(t, y, held)      of its equations at a point; if no step is short enough and they depend, this is reported
 //
-//     has_orientation               `initialise` and `project` tell the orientation of what determines algebraic states, or highest
-//                                   derivatives: a step over which it turns has passed a singularity, and is made again shorter
-//     turns_within(system, t, y, rate, orientation, error)       optional: it turns if the end of a step is off by its error
-//     is_next_to_singular(system, t, y, rate, nearby)            optional: it turns within the part `nearby` of what is solved for
+//     has_orientation               `initialise` and `project` give the orientation of the matrix that determines algebraic states, or highest
+//                                   derivatives. A step over which it turns has passed a singularity and is repeated with a smaller size
+//     turns_within(system, t, y, rate, orientation, error)       optional: the lanes in which it turns within the error of the step
+//     is_next_to_singular(system, t, y, rate, nearby)            optional: the lanes in which it turns within the fraction `nearby` of the unknowns
 //
 //     has_branches                  its constraints may become dependent on the way (form/branches.hpp):
-//     changes_branch(t0, y0, t1, y1, held)              a step that is made again shorter
-//     independence(t, y, held)                          of the constraints at a point: where it is next to none the instance ends
+//     changes_branch(t0, y0, t1, y1, held)              the step is repeated with a smaller size
+//     independence(t, y, held)                          of the constraints at a point: close to zero, the instance ends
 //
 //     keeps_invariants              there are quantities that steps do not change (form/invariants.hpp); held has them
-//     take_invariants(held, t, y, where)                takes them where an instance starts, or an event has changed them
+//     take_invariants(held, t, y, where)                takes them when an instance starts or an event has changed them
 //     nearer_to_invariants(t, h, y, held)               from the end of a step of length h
 //
-//     reaches                       its constraints may be approached from elsewhere: behind the model's guards it has one of its
-//                                   own for each, and arrive(held, due, where) takes in which of them are due
+//     reaches                       its constraints may be approached from elsewhere. For each it has a guard of its own, behind the
+//                                   model's; arrive(held, due, where) marks those that are due as reached
 //
 //     has_memory                    it keeps numbers of its own in an instance: members of its `held`
-//     each_memory(a, b, body)       constexpr; body(of a, of b) for each of them: they are parked, moved and handed on in snapshots
-//     remember(held, t, y, f, where)                    takes in an accepted point; the initial one has them zero
+//     each_memory(a, b, body)       constexpr; body(of a, of b) for each of them: they are parked, moved and put into snapshots
+//     remember(held, t, y, f, where)                    takes in an accepted point; at the initial one they are zero
 //
-// `initialise` and `project` return a `consistency` (form/consistent/search.hpp); their system is linear/system.hpp's.
+// `initialise` and `project` return a `consistency` (form/consistent/search.hpp); `system` is a system of linear/system.hpp.
 #pragma once
 
 #include "number/real.hpp"
 
 namespace saltus {
 
-/// Which states the transition of an instance has written (1, else 0), of a form that may move them.
+/// The states that the transition of an instance has written (1, else 0), for a form that may move them.
 template <class Form, class Real>
 using written_states = vec<Real, Form::keeps_written ? Form::states : 0>;
 
-/// A form as the engine takes it.
+/// The interface that the engine requires of a form.
 template <class Form>
 concept is_form = requires(int number, bool yes) {
   number = Form::states;

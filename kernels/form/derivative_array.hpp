@@ -1,14 +1,14 @@
-// The derivative array F, F', .., F^(K) of 0 = f_i(t, x, x', x'', ...), where the structural analysis fails: S. L. Campbell, "A
-// Numerical Integrator for Simulation of Unstructured Implicit Models" (docs/high_index.md). No offsets say which derivative follows from
-// which equation; that follows from the rank of a matrix, which the host has found (host/structure/rank_of_array.hpp).
+// The derivative array F, F', .., F^(K) of 0 = f_i(t, x, x', x'', ...), for models whose structural analysis fails: S. L. Campbell, "A
+// Numerical Integrator for Simulation of Unstructured Implicit Models" (docs/high_index.md). Without offsets, the rank of a matrix
+// determines which derivative follows from which equation; the host has found this rank (host/structure/rank_of_array.hpp).
 //
-// The values y of an instance are x_j, .., x_j^(h_j), all derivatives that occur in F. What is higher, w, occurs in F', .., F^(K)
-// alone. With G = (F', .., F^(K)), scaled, G_w of rank r and Q'G_w = (R 0)',
+// The values y of an instance are x_j, .., x_j^(h_j), all derivatives that occur in F. Higher ones, w, occur in F', .., F^(K) alone. With
+// G = (F', .., F^(K)), scaled, G_w of rank r and Q'G_w = (R 0)',
 //
 //     w from the first r of Q'G = 0, of which the x_j^(h_j + 1) are unique;     0 = F, and 0 = the rest of Q'G, constrain y
 //
-// w begins at zero, whatever the solution is: F' is linear in the x_j^(h_j + 1), and F^(k) in what is new in it. Which of several
-// solutions it is, the values say.
+// The iteration for w always starts at zero: F' is linear in the x_j^(h_j + 1), and F^(k) in the derivatives that are new in it. If there
+// are several solutions, the values y determine which one it is.
 #pragma once
 
 #include "form/consistent/search.hpp"
@@ -34,7 +34,7 @@ struct derivative_array {
   }
   /// The order of the highest derivative of x_j in the array.
   SALTUS_FN static constexpr int last(int j) { return order(j) + times; }
-  /// The place of the coefficient m of x_j in w.
+  /// The index of coefficient m of x_j in w.
   SALTUS_FN static constexpr int column(int j, int m) {
     int first = 0;
     for (int l = 0; l < j; ++l) first += last(l) - layout::highest(l);
@@ -47,7 +47,7 @@ struct derivative_array {
     for (int j = 0; j < unknowns; ++j) most = most < last(j) ? last(j) : most;
     return most + 1;
   }();
-  /// The number of the derivative x_j^(p) among those in F.
+  /// The index of the derivative x_j^(p) among those in F.
   SALTUS_FN static constexpr int argument(int j, int p) {
     int first = 0;
     for (int l = 0; l < j; ++l) first += order(l) + 1;
@@ -90,18 +90,18 @@ struct derivative_array {
     return run.at_order(0, fixed);
   }
 
-  /// What the array says of a point: w, and its constraints on the values with their derivatives.
+  /// The solution of the array at a point: w, and the constraints on the values with their derivatives.
   template <class Real>
   struct solution {
     vec<Real, columns> w;
     vec<Real, constraints> constraint;
     vec<vec<Real, values>, constraints> by;
-    Real least;  ///< how near G_w is to a lower rank
-    Real rest;   ///< and how far from having no higher one
+    Real least;  ///< close to zero if the rank of G_w is lower than assumed
+    Real rest;   ///< above rounding if it is higher
     mask_of<Real> found;
   };
 
-  /// The same of F alone.
+  /// The same for F alone.
   template <class Real>
   SALTUS_FN_COLD static solution<Real> written(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     solution<Real> r;
@@ -117,11 +117,11 @@ struct derivative_array {
     return r;
   }
 
-  /// What may be left beyond the rank of G_w at a point that meets the constraints.
+  /// Largest remainder beyond the rank of G_w at a point that satisfies the constraints.
   template <class Real>
   static constexpr double negligible = root_epsilon<scalar_of<Real>>;
 
-  /// By Gauss and Newton's iteration, each matrix for two steps of it: the second is rounding where G is linear in w.
+  /// Gauss-Newton iteration that uses each matrix for two steps: the second step is rounding if G is linear in w.
   template <class Real>
   SALTUS_FN_CALLED static solution<Real> solved(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     constexpr int most = 12;
@@ -144,7 +144,7 @@ struct derivative_array {
       r.least = select(open, qr.least(), r.least);
       r.rest = select(open, qr.rest(), r.rest);
       take_constraints(r, here, qr, rest, open);
-      // As much less than the second step is what is left as this is less than the first; or both are rounding.
+      // The remaining error is estimated from the ratio of the two steps. The iteration ends when it is rounding, or when both steps are.
       const Real size = size_of(y, w), enough = Real(rounding) * size;
       const auto no_better = (second >= Real(0.25) * first) & (second <= Real(as_low_as_rounding) * size);
       const auto done = open & ((second <= enough) | (second * second <= enough * first) | no_better);
@@ -154,7 +154,7 @@ struct derivative_array {
     return r;
   }
 
-  /// The time derivative of the values y, by engine time; a NaN where there is none.
+  /// The derivative of the values y with respect to engine time; NaN if the iteration fails.
   template <class Real>
   SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     const auto at = solved(t, y, fixed);
@@ -178,12 +178,12 @@ struct derivative_array {
     return r;
   }
 
-  /// Of F by the derivatives x_j^(p) in it: their series. All derivatives of the array are made of them, since those of F_k by the
-  /// coefficients of x_j^(p) depend on the difference of orders alone.
+  /// Series of the partial derivatives of F with respect to each x_j^(p) in it. All derivatives of the array are made from these, since the
+  /// derivative of F_k with respect to a coefficient of x_j^(p) depends only on the difference of orders.
   template <class Real>
   struct partial_series {
     vec<vec<vec<Real, unknowns>, times + 1>, arguments> of;
-    /// dF_k/dc_m of x_j, of equation i: x_j^(p) has the coefficient (m - p + 1) .. m c_m of order m - p.
+    /// dF_k/dc_m for x_j and equation i: the coefficient of order m - p of x_j^(p) is (m - p + 1) .. m c_m.
     SALTUS_FN Real coefficient(int i, int k, int j, int m) const {
       Real r = Real(0.0);
       for (int p = 0; p <= order(j) && p <= m; ++p)
@@ -241,7 +241,7 @@ struct derivative_array {
     return g;
   }
 
-  /// Each row over its largest entry, columns by the powers of the time scale; by what the rows are multiplied.
+  /// Scales each row by its largest entry, and columns by powers of the time scale. Returns the factors of the rows.
   template <class Real>
   SALTUS_FN_COLD static vec<Real, rows> scale_rows(linearised<Real>& at) {
     vec<Real, rows> scale;
@@ -265,7 +265,7 @@ struct derivative_array {
     return scale;
   }
 
-  /// w, of scaled coefficients, less what G makes of it; g becomes Q'G. The largest change.
+  /// Corrects w, in scaled coefficients, by one step; g becomes Q'G. Returns the largest change.
   template <class Real>
   SALTUS_FN static Real step_of_w(const ranked_qr<Real, rows, columns, rank>& qr, vec<Real, rows>& g,
                                   vec<Real, columns>& w) {
@@ -287,7 +287,7 @@ struct derivative_array {
     for (int j = 0; j < columns; ++j) size = max(size, abs(w[j]));
     return size;
   }
-  /// F, and what of Q'G no w changes.
+  /// Takes F, and the part of Q'G that is independent of w.
   template <class Real>
   SALTUS_FN_COLD static void take_constraints(solution<Real>& r, const linearised<Real>& at,
                                               const ranked_qr<Real, rows, columns, rank>& qr,

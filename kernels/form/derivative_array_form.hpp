@@ -1,6 +1,6 @@
-// 0 = f_i(t, x, x', x'', ...), of any order and index, as a field by its derivative array (form/derivative_array.hpp): for models whose
-// structural analysis fails. An instance has all derivatives that occur in the equations; every step ends on the constraints of the
-// array. Explicit methods alone.
+// 0 = f_i(t, x, x', x'', ...), of any order and index, as a field by its derivative array (form/derivative_array.hpp), for models whose
+// structural analysis fails. An instance has all derivatives that occur in the equations; every step ends on the constraints of the array.
+// Explicit methods only.
 #pragma once
 
 #include "form/consistent/by_array.hpp"
@@ -33,7 +33,7 @@ struct derivative_array_form : Functions {
     return array::rates(t, y, c);
   }
 
-  /// As that of any_order_form, but of all constraints at once.
+  /// The same as in any_order_form, but for all constraints at once.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> begin(const System& system, Real t, vec<Real, states>& y,
                                                 const vec<Real, states>& given, mask_of<Real> where, int how) {
@@ -41,7 +41,7 @@ struct derivative_array_form : Functions {
     for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
     auto sizes = settling::sizes_of(system, y), free_alone = sizes;
     for (int i = 0; i < states; ++i) detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
-    // Guesses that go together stay: else each gives a little of itself for what is free.
+    // Guesses that are consistent with each other stay. Otherwise each of them would move a little for the free values.
     auto with_guesses = y;
     const auto go_together = settling::from_guess(system, t, with_guesses, free_alone, where).found;
     for (int i = 0; i < states; ++i) y[i] = select(go_together, with_guesses[i], y[i]);
@@ -53,7 +53,7 @@ struct derivative_array_form : Functions {
                                                 vec<Real, states>& f, Real, mask_of<Real> where, int,
                                                 const written_states<derivative_array_form, Real>& written) {
     auto sizes = settling::sizes_of(system, y);
-    auto stays = written;  // but the highest derivatives, which follow
+    auto stays = written;  // without the highest derivatives, which the equations determine
     for (int j = 0; j < array::unknowns; ++j) stays[array::layout::place(j) + array::layout::highest(j)] = Real(0.0);
     for (int i = 0; i < states; ++i) sizes[i] = select(stays[i] > Real(0.0), Real(0.0), sizes[i]);
     auto r = settling::from_guess(system, t, y, sizes, where);
@@ -74,7 +74,7 @@ struct derivative_array_form : Functions {
     return settling::residual_at(t, y, c);
   }
 
-  // Q has another basis of the same constraints at every point.
+  // At every point Q gives another basis of the same constraints.
   static constexpr int constraints = array::constraints;
   static constexpr bool constraints_change_basis = true;
   template <class Real>
@@ -89,11 +89,11 @@ struct derivative_array_form : Functions {
     return of_all<vec<Real, states>, Real>(array::solved(t, y, c),
                                            [](const auto& at) SALTUS_INLINE_LAMBDA { return at.by; });
   }
-  /// Nothing follows from other values.
+  /// No value follows from others.
   template <class Real>
   SALTUS_FN static void follow(Real, vec<Real, states>&, const held<Real>&, mask_of<Real>) {}
 
-  /// Where the rank of the array is another one than the host has found, nothing says how to go on.
+  /// If the rank of the array differs from the one that the host has found, the solution cannot be continued.
   static constexpr bool may_be_singular = true;
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {

@@ -1,10 +1,10 @@
 // The equations 0 = f_i(t, x, x', x'', ...) of a model run over truncated series (number/jet.hpp), with the offsets c_i, d_j of its
 // structural analysis (docs/high_index.md): N. S. Nedialkov and J. D. Pryce, BIT 45 (2005) 561 and 47 (2007) 121.
 //
-// In stage k, k = -max d_j, .., 0, 1, .., the equations f_i^(k + c_i) determine x_j^(k + d_j), of those i and j for which k + c_i and
-// k + d_j are not negative. All stages have the same matrix, J_ij = df_i/dx_j^(d_j - c_i), or rows and columns of it. From stage 1
-// on they are linear, and have as many equations as unknowns. Where modes have different offsets, an instance has the values that any of
-// them needs: in a mode that needs fewer the others follow from its later stages.
+// In stage k, k = -max d_j, .., 0, 1, .., the equations f_i^(k + c_i) determine x_j^(k + d_j), for those i and j for which k + c_i and k +
+// d_j are not negative. All stages have the same matrix, J_ij = df_i/dx_j^(d_j - c_i), or rows and columns of it. From stage 1 on they are
+// linear, and have as many equations as unknowns. If modes have different offsets, an instance has the values that any of them needs; in a
+// mode that needs fewer, the others follow from its later stages.
 #pragma once
 
 #include "form/model_series.hpp"
@@ -49,13 +49,13 @@ struct equation_series {
     return most;
   }
   static constexpr int most_c = largest(c), most_d = largest(d), highest = largest(layout::highest);
-  /// Stages after the last one that values of this set are settled in, which others follow from.
+  /// Number of stages after those that settle the values of this set; the remaining values of an instance follow from them.
   static constexpr int more_stages = largest([](int j) { return layout::highest(j) - d(j); });
 
   SALTUS_FN static constexpr int min_of(int a, int b) { return a < b ? a : b; }
   SALTUS_FN static constexpr int max_of(int a, int b) { return a < b ? b : a; }
 
-  /// Series of time and unknowns, of the values y of this set at engine time t.
+  /// Series of time and unknowns, from the values y of this set at engine time t.
   template <class Value, int length>
   struct run : model_series<Functions>::template run<Value, length> {
     template <class Of>
@@ -64,7 +64,7 @@ struct equation_series {
                                                                [](int j) SALTUS_INLINE_LAMBDA { return d(j); }) {}
   };
 
-  /// J at the values y, its columns by as few directions as its pattern allows.
+  /// J at the values y, in as few directions as its pattern allows.
   template <class Real>
   SALTUS_FN_COLD static matrix<Real, unknowns> jacobian(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     run<dual<Real>, most_d + 1> series(t, y);
@@ -86,7 +86,7 @@ struct equation_series {
     return j;
   }
 
-  /// f_i^(k + c_i) of the equations of a stage k <= 0, at the values y; of others zero. Value is Real, or a dual of it.
+  /// f_i^(k + c_i) of the equations of a stage k <= 0, at the values y; zero for others. Value is Real, or a dual of it.
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, unknowns> residual_of_stage(int k, Value t, const vec<Value, values>& y,
                                                                const held<Real>& fixed) {
@@ -98,7 +98,7 @@ struct equation_series {
       for (int i = 0; i < unknowns; ++i)
         if (k + c(i) == order) r[i] = Real(detail::rising(0, order)) * f[i];
     }
-    if (!series.is_complete())  // a model that takes more places than it was found to
+    if (!series.is_complete())  // the model takes more places than were counted
       for (int i = 0; i < unknowns; ++i) r[i] = Value(Functions::unset);
     return r;
   }
@@ -109,7 +109,7 @@ struct equation_series {
     for (int i = 0; i < unknowns; ++i) sum += c(i) + 1;
     return sum;
   }();
-  /// The place in F of the equation i of stage k.
+  /// The place in F of equation i in stage k.
   SALTUS_FN static constexpr int constraint(int i, int k) {
     int place = 0;
     for (int l = 0; l < unknowns; ++l)
@@ -132,7 +132,7 @@ struct equation_series {
     return r;
   }
 
-  /// dF/dy, a column for every value; the values that follow from others have none.
+  /// dF/dy, a column for every value; zero for values that follow from others.
   template <class Real>
   SALTUS_FN_COLD static vec<vec<Real, values>, constraints> jacobian_of_constraints(Real t, const vec<Real, values>& y,
                                                                                     const held<Real>& fixed) {
@@ -178,7 +178,7 @@ struct equation_series {
     }
   };
 
-  /// Stages 1 .. last, of which the last leaves the series as it is with the coefficients that it has found.
+  /// Solves stages 1 .. last. After the last one the equations are not evaluated again with the new coefficients.
   template <class Value, int length, class Real>
   SALTUS_FN static void solve_stages(run<Value, length>& series, int last, const factorised<Real>& j,
                                      const held<Real>& fixed) {
@@ -189,7 +189,7 @@ struct equation_series {
     }
   }
 
-  /// -f_i^(k + c_i) of the equations of a stage k > 0, with the coefficients that the series has.
+  /// -f_i^(k + c_i) of the equations of a stage k > 0, with the coefficients present in the series.
   template <class Value, int length, class Real>
   SALTUS_FN static vec<Value, unknowns> lacking_in_stage(run<Value, length>& series, int k, const held<Real>& fixed) {
     vec<Value, unknowns> b;
@@ -201,8 +201,8 @@ struct equation_series {
     return b;
   }
 
-  /// The stage k > 0: appends the coefficient of order k + d_j to the series of every unknown x_j. Its derivatives, of duals, follow from
-  /// what the equations lack with its value in place: the same factors serve all directions (implicit function theorem).
+  /// Stage k > 0: appends the coefficient of order k + d_j to the series of every unknown x_j. For duals, the derivatives follow from the
+  /// residuals with the new value in place: the same factors serve all directions (implicit function theorem).
   template <class Value, int length, class Real>
   SALTUS_FN static void solve_stage(run<Value, length>& series, int k, const factorised<Real>& j,
                                     const held<Real>& fixed) {
@@ -217,7 +217,7 @@ struct equation_series {
     for (int i = 0; i < unknowns; ++i) series.x[i].c[k + d(i)] = coefficient(i, z[i]);
   }
 
-  /// J^-1 b: of duals, their derivatives as well, those of J not.
+  /// J^-1 b. For duals also the derivatives of b are solved for; those of J are not included.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, unknowns> solved_for(const factorised<Real>& j, const vec<Value, unknowns>& b) {
     if constexpr (is_same<Value, Real>) {
@@ -236,7 +236,7 @@ struct equation_series {
     }
   }
 
-  /// The time derivative of the values y, by engine time.
+  /// The derivative of the values y with respect to engine time.
   template <class Real>
   SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     run<Real, highest + 2> series(t, y);
@@ -251,9 +251,9 @@ struct equation_series {
     return r;
   }
 
-  /// The equations for implicit methods, as dy/dt = r with 0 = r for the highest derivative of each unknown: the time derivative of a
-  /// value is the next one, and the highest ones follow from the equations differentiated c_i times (stage 0). So no value is the time
-  /// derivative of another that only differentiation has: those of stage 1 would be multiplied by the eigenvalues of stiff equations.
+  /// The equations for implicit methods, as dy/dt = r with 0 = r for the highest derivative of each unknown. The time derivative of a value
+  /// is the next value, and the equations differentiated c_i times (stage 0) determine the highest ones. So no time derivative is obtained
+  /// by a further differentiation: stage 1 would multiply it by the eigenvalues of stiff equations.
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, values> of_index_1(Value t, const vec<Value, values>& y, const held<Real>& fixed) {
     vec<Value, values> r;
@@ -265,8 +265,8 @@ struct equation_series {
     return r;
   }
 
-  /// Of a set that an instance has more values than needed of: what stage 0 wants the highest derivatives to be moved by, where they are
-  /// those of this set; else how far they are from what later stages make of them.
+  /// For a set of offsets with redundant values in an instance: the correction that stage 0 requires of the highest derivatives of this
+  /// set; for other values, their deviation from the results of later stages.
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, unknowns> less_following(Value t, const vec<Value, values>& y,
                                                             vec<Value, unknowns> f, const held<Real>& fixed) {
@@ -286,7 +286,7 @@ struct equation_series {
     return f;
   }
 
-  /// y with the values that follow from those of this set.
+  /// Sets the values of y that follow from those of this set.
   template <class Real>
   SALTUS_FN_COLD static void complete(Real t, vec<Real, values>& y, const held<Real>& fixed, mask_of<Real> where) {
     run<Real, highest + 1> series(t, y);
@@ -298,7 +298,7 @@ struct equation_series {
       }
   }
 
-  /// The series of the values: `coefficient[k]` is that of (t - t0)^(k + 1) in engine time; of the lanes of `where`.
+  /// The series of the values in the lanes of `where`: `coefficient[k]` belongs to (t - t0)^(k + 1) in engine time.
   template <int order, class Real>
   SALTUS_FN_COLD static void find_coefficients(Real t, const vec<Real, values>& y, const held<Real>& fixed,
                                                vec<Real, values> (&coefficient)[order], mask_of<Real> where) {

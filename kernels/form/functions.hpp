@@ -1,5 +1,5 @@
-// A model's functions evaluated over any Real, in the engine's time, with time derivatives of guards and outputs by dual
-// numbers: what all forms of equations have in common.
+// A model's functions evaluated over any Real, in the engine's time, with time derivatives of guards and outputs by dual numbers: the
+// common part of all forms.
 #pragma once
 
 #include "form/concept.hpp"
@@ -28,17 +28,18 @@ struct model_functions {
   static constexpr int time_events = kinds::time_event_count;
   static constexpr int outputs = kinds::output_count;
   static constexpr int tables = kinds::table_count;
-  static constexpr int piece_numbers = tabulated_table_of<Model>.numbers;  ///< that tables are made of within a step
+  static constexpr int piece_numbers = tabulated_table_of<Model>.numbers;  ///< numbers that represent tables within a
+                                                                           ///< step
   static constexpr bool tables_jump = tabulated_table_of<Model>.jump;
 
   static constexpr int highest_index = kinds::highest_index;
 
-  // What most forms are: form/concept.hpp.
+  // Defaults for most forms: form/concept.hpp.
   static constexpr auto equations = kinds::equations;
   static constexpr bool has_field = false;
   static constexpr bool moves_states = true;
   static constexpr bool keeps_written = detail::moves_unwritten_states<Model>;
-  static constexpr bool has_constraints = highest_index > 0;  ///< and it is known which states they are for
+  static constexpr bool has_constraints = highest_index > 0;  ///< and it is known to which states they belong
   static constexpr bool gives_algebraic_rates = highest_index == 1;
   static constexpr bool has_memory = false;
   static constexpr bool has_paradoxes = false;
@@ -54,13 +55,13 @@ struct model_functions {
   static constexpr int judged = states;             ///< those whose errors count
   static constexpr int directions = 0;              ///< in which derivatives are taken (form/sensitivities.hpp)
   static constexpr bool keeps_derivatives = false;  ///< and kept as results
-  static constexpr bool follows_growth = false;     ///< or it is kept how they grow (form/growth.hpp)
+  static constexpr bool follows_growth = false;     ///< or their growth is kept (form/growth.hpp)
   template <class Value>
   SALTUS_FN static const vec<Value, states>& model_part(const vec<Value, states>& y) {
     return y;
   }
 
-  /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start), the pieces
+  /// The quantities held constant through a step: parameters, discrete variables, guard signs (as values at the step's start), the pieces
   /// of tables.
   template <class Real>
   struct held {
@@ -73,7 +74,7 @@ struct model_functions {
   template <class Real, int N>
   using rated = with_rate<vec<Real, N>>;
 
-  /// What a component holds that the model forgets to set: a NaN, which is reported as such.
+  /// The value of a component that the model forgets to set: a NaN, which is reported as such.
   static constexpr double unset = detail::no_number;
 
   /// Guard i, of the model or of the engine.
@@ -86,15 +87,15 @@ struct model_functions {
   /// The index of state i: 0 differential, 1 or 2 algebraic.
   SALTUS_FN static constexpr int index(int i) { return index_of_state<Model>(i); }
 
-  /// Does the error of state i count? Not that of an algebraic state of index 2: it acts on nothing that follows.
+  /// True if the error of state i counts. An algebraic state of index 2 acts on no later value.
   SALTUS_FN static constexpr bool counts(int i) { return index(i) != 2; }
 
   static constexpr int widest_sweep = saltus::widest_sweep;  ///< derivatives that Jacobians take at a time
-  static constexpr int colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
+  static constexpr int colours = colouring_of<Model>.count;  ///< directions for the columns of df/dy
   SALTUS_FN static constexpr int colour(int j) { return colouring_of<Model>.of[j]; }
   SALTUS_FN static constexpr bool entry(int i, int j) { return colouring_of<Model>.entry[i][j]; }
 
-  /// f(t, y) as the model wrote it; Value is Real, or a dual of it. A form that integrates something else has its own.
+  /// f(t, y) as the model wrote it; Value is Real, or a dual of it. A form with another field overrides it.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
     return field(t, y, c);
@@ -125,7 +126,7 @@ struct model_functions {
     return r;
   }
 
-  /// The model's guards at a point that is passed in the direction (dt, dy): their values, and what they change by.
+  /// The model's guards at a point that moves in the direction (dt, dy): their values and changes.
   template <class Real>
   SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
                                                                   const vec<Real, states>& dy, const held<Real>& c) {
@@ -143,7 +144,7 @@ struct model_functions {
                                                       const held<Real>& c) {
     return outputs_through(t, Real(1.0), y, f, c);
   }
-  /// The outputs at a point that is passed in the direction (dt, dy): their values, and what they change by.
+  /// The outputs at a point that moves in the direction (dt, dy): their values and changes.
   template <class Value, class Real>
   SALTUS_FN static rated<Value, outputs> outputs_through(Value t, Value dt, const vec<Value, states>& y,
                                                          const vec<Value, states>& dy, const held<Real>& c) {
@@ -161,7 +162,7 @@ struct model_functions {
     return r;
   }
 
-  /// Value is Real, or a number made of it.
+  /// Value is Real, or a number type over it.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y, const held<Real>& c) {
     named<typename kinds::output, Value, outputs> out;
@@ -172,7 +173,7 @@ struct model_functions {
     return out.values;
   }
 
-  /// Engine time at which each time event comes next after t; `sound` where the model's times make sense.
+  /// The next engine time of each time event after t; `sound` where the model's times are valid.
   template <class Real>
   SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,
                                                            mask_of<Real>& sound) {
@@ -195,7 +196,7 @@ struct model_functions {
     return Time::of_model(t);
   }
 
-  /// Value is Real, or a number made of it.
+  /// Value is Real, or a number type over it.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
     named<typename kinds::guard, Value, model_guards> g;
@@ -213,7 +214,7 @@ struct model_functions {
   /// The model's own right-hand side, in engine time.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> field(Value t, const vec<Value, states>& y, const held<Real>& c) {
-    vec<Value, states> f;  // returned where it lies
+    vec<Value, states> f;  // returned without a copy
     named_by<typename kinds::state, Value, states> dy{f};
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = Value(unset); });
     Model::rhs(point_at(t, y, c), dy);

@@ -1,8 +1,8 @@
-// Growth of small differences: a form whose instances carry k of them, S, behind the states, and how much they have grown. They obey
-// dS/dt = f_y S, and go through events, as derivatives by initial values do (form/sensitivities.hpp). After every step they are made
-// orthonormal again (Gram and Schmidt), so that the sums of the logarithms of what is taken out grow as Lyapunov exponents times time
-// (G. Benettin et al., Meccanica 15 (1980) 9; through events: P. Mueller, Chaos, Solitons and Fractals 5 (1995) 1671).
-// engine/follow_growth.hpp does that. Their errors count in the choice of steps: at rest the states would allow any.
+// Growth of small differences: a form whose instances carry k of them, S, behind the states, and their growth. They obey dS/dt = f_y S and
+// pass through events like derivatives with respect to initial values (form/sensitivities.hpp). After every step they are made orthonormal
+// again (Gram and Schmidt); the sums of the logarithms of the factors grow as Lyapunov exponents times time (G. Benettin et al., Meccanica
+// 15 (1980) 9; through events: P. Mueller, Chaos, Solitons and Fractals 5 (1995) 1671). engine/follow_growth.hpp does that. The errors of S
+// count in step-size control, because states at rest would allow any step.
 #pragma once
 
 #include "form/sensitivities.hpp"
@@ -29,18 +29,18 @@ struct growth : detail::by_initial_values<Base, detail::indices<k>>::type {
   using form::model_states;
   using form::states;
 
-  /// Rates are those of parts of the time, `batches` of them: from their spread comes the error of the mean.
+  /// Growth rates are averaged over `batches` parts of the time; their spread gives the error of the mean.
   static constexpr int batches = 16;
 
   template <class Real>
   struct held : form::template held<Real> {
-    Real growth_from;                   ///< what came before that time does not count
-    Real begun, part_begun;             ///< when it began to count, and the part that is under way
-    Real parts;                         ///< that are over
-    Real grazings;                      ///< events that were met with hardly any speed
-    vec<Real, k> grown;                 ///< logarithms, since it counts
-    vec<Real, k> grown_before;          ///< the part under way
-    vec<Real, k> rates, squared_rates;  ///< sums of those of the parts that are over
+    Real growth_from;                   ///< growth before this time does not count
+    Real begun, part_begun;             ///< when counting began, and when the current part began
+    Real parts;                         ///< completed parts
+    Real grazings;                      ///< events met with hardly any speed
+    vec<Real, k> grown;                 ///< logarithms of growth since counting began
+    vec<Real, k> grown_before;          ///< the same at the beginning of the current part
+    vec<Real, k> rates, squared_rates;  ///< sums over the completed parts
   };
 
   static constexpr bool has_memory = true;
@@ -60,7 +60,7 @@ struct growth : detail::by_initial_values<Base, detail::indices<k>>::type {
     });
   }
 
-  /// Differences to begin with: in no special direction, since one that leads along an invariant subspace would stay there.
+  /// Initial differences, in no special direction: a direction along an invariant subspace would stay there.
   template <class Real>
   SALTUS_FN static void set_differences(vec<Real, states>& y) {
     for (int j = 0; j < k; ++j)

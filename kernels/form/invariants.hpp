@@ -1,19 +1,18 @@
-// Invariants of a mechanical system, as the energy of what is neither driven nor damped: a step ends on the values that they had after
-// the last event, so that no error of theirs is handed on (standard projection: E. Hairer, C. Lubich, G. Wanner, Geometric Numerical
-// Integration, IV.4).
+// Invariants of a mechanical system, such as the energy without drive and damping. A step ends on the values that they had after the last
+// event, so their errors do not accumulate (standard projection: E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, IV.4).
 //
 // A point on the constraints is moved along them,
 //
 //     q + N a,  v + b,   J a = J b = 0,   |a|^2 / h^2 + |b|^2 least in the metric of the kinetic energy,
 //
-// by one step of Newton's iteration. With h, the length of the step, it is velocities that give way, and places where velocities have
-// next to no part in an invariant, as the energy of a pendulum that turns back. What the step leaves is of second order, and the next one
-// starts from the same values.
+// by one step of Newton's iteration. With h, the length of the step, mainly velocities change. Positions change where velocities have
+// next to no influence on an invariant, as on the energy of a pendulum at its turning point. The residual after the move is of second
+// order, and the next step starts from the same values.
 //
-// What is left of an invariant is seen through the rounding of its terms, which may be much larger than what moves: the energy of a small
-// swing of a large mass. Up to some roundings nothing is moved. Next to an extremum, as at rest, the step is a long one and wrong: one
-// that does not halve what it is about is not made. An invariant without derivatives is left alone: a model may write a constant where
-// there is none.
+// The residual of an invariant is known only up to the rounding of its terms, which may be much larger than the quantities that change: the
+// energy of a small swing of a large mass. A residual of a few ulps of these terms moves nothing. Near an extremum, as at rest, Newton's
+// step is long and wrong; a move that does not halve the residual is not made. An invariant without derivatives is left alone: a model may
+// write a constant where it has no invariant.
 #pragma once
 
 #include "form/branches.hpp"
@@ -24,10 +23,10 @@ namespace saltus::detail {
 template <class Real, int states>
 struct nearer_point {
   vec<Real, states> y;
-  mask_of<Real> sound;  ///< it is: elsewhere it is of no use
+  mask_of<Real> sound;  ///< true if it is; elsewhere y is not used
 };
 
-/// body(solver): solver(f) is the acceleration along the constraints that a force f makes, M a = f + J' lambda, J a = 0.
+/// body(solver): solver(f) is the acceleration along the constraints due to a force f: M a = f + J' lambda, J a = 0.
 template <class Bodies, class Real, class Point, class F>
 SALTUS_FN void with_free_motion(const Point& at, F&& body) {
   using by_velocity = typename Bodies::template by_velocity<Real>;
@@ -58,7 +57,7 @@ SALTUS_FN void with_free_motion(const Point& at, F&& body) {
   }
 }
 
-/// Some roundings of the terms of invariant k, as large as its derivatives say.
+/// A few ulps of the terms of invariant k, as estimated from its derivatives.
 template <class Bodies, class Real, class Point, class Rows>
 SALTUS_FN Real rounding_of(const Point& at, const Rows& rows, int k) {
   constexpr double some = 16.0 * limits<scalar_of<Real>>::epsilon;
@@ -72,8 +71,8 @@ SALTUS_FN Real rounding_of(const Point& at, const Rows& rows, int k) {
   return Real(some) * size;
 }
 
-/// Takes the invariants of a point in the lanes of `where`. Those that an event has left alone stay what they were: what steps have left of
-/// them would add up.
+/// Takes the invariants of a point in the lanes of `where`. Invariants that an event has not changed keep their old values, because the
+/// residuals of steps would add up.
 template <class Bodies, class Real, class Point>
 SALTUS_FN_COLD void take_invariants(const Point& at, vec<Real, Bodies::invariants>& kept, mask_of<Real> where) {
   const auto rows = Bodies::invariant_rows_at(at);
@@ -83,7 +82,7 @@ SALTUS_FN_COLD void take_invariants(const Point& at, vec<Real, Bodies::invariant
   });
 }
 
-/// From a point at the end of a step of length h towards where invariants are `kept`.
+/// Moves a point at the end of a step of length h towards the invariants `kept`.
 template <class Bodies, class Real, class Point>
 SALTUS_FN_COLD nearer_point<Real, Bodies::states> nearer_to_invariants(const Point& at,
                                                                        const vec<Real, Bodies::invariants>& kept,
@@ -92,7 +91,7 @@ SALTUS_FN_COLD nearer_point<Real, Bodies::states> nearer_to_invariants(const Poi
   constexpr double dependent = 0x1p-40;
   using by_velocity = typename Bodies::template by_velocity<Real>;
   const auto rows = Bodies::invariant_rows_at(at);
-  by_velocity by_place[count], by_speed[count];  // the motion that is least for what it changes of an invariant
+  by_velocity by_place[count], by_speed[count];  // the smallest motions per unit change of an invariant
   with_free_motion<Bodies, Real>(at, [&](const auto& solver) SALTUS_INLINE_LAMBDA {
     each<count>([&](int k) SALTUS_INLINE_LAMBDA {
       by_velocity place, speed;
@@ -132,12 +131,13 @@ SALTUS_FN_COLD nearer_point<Real, Bodies::states> nearer_to_invariants(const Poi
   each<Bodies::states>([&](int i) SALTUS_INLINE_LAMBDA {
     to.y[i] = at.y[i] - (i < Bodies::coordinates ? further[i % Bodies::coordinates] : change[i - Bodies::coordinates]);
   });
-  // In the metric of the changes that it would take.
+  // In the metric of the changes required.
   const auto there = Bodies::invariants_at(Bodies::moved(at, at.t, to.y));
   vec<Real, count> left;
   to.sound = mask_of<Real>::all(true);
   each<count>([&](int k) SALTUS_INLINE_LAMBDA {
-    left[k] = select(off[k] == Real(0.0), Real(0.0), there[k] - kept[k]);  // what was none is none
+    left[k] = select(off[k] == Real(0.0), Real(0.0), there[k] - kept[k]);  // a residual that was treated as zero stays
+                                                                           // zero
     to.sound = to.sound & (factor.d[k] > Real(dependent) * a[k][k]);
   });
   const auto more = factor.solve(left);

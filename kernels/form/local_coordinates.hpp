@@ -1,22 +1,22 @@
 // Local coordinates of a step: as many as there are degrees of freedom. Unitary coordinate partitioning (UCP) of S. L. Campbell, "A
-// Numerical Integrator for Simulation of Unstructured Implicit Models", on the constraints F(t, y) = 0 that the structural analysis
-// gives (docs/high_index.md) instead of those that a derivative array hides.
+// Numerical Integrator for Simulation of Unstructured Implicit Models", on the constraints F(t, y) = 0 of the structural analysis
+// (docs/high_index.md) instead of those hidden in a derivative array.
 //
-// At the start of a step, with D = dF/dy over the sizes S of the values and U = (U1 U2) orthogonal, U1 spanning the rows of D,
+// At the start of a step, with D = dF/dy scaled by the sizes S of the values and U = (U1 U2) orthogonal, U1 spanning the rows of D,
 //
 //     y = S (U1 z1 + U2 z2),   z1 = z1(t, z2) from F(t, y) = 0,   z2' = U2' S^-1 y'
 //
-// z2 is what a method integrates. Explicit methods form the points of their stages by sums of y and y', and U2' S^-1 of such a sum
-// is the same sum of z2 and z2': so a method may go on in y, if each of its points is then moved along S U1, which leaves z2 alone,
-// until F = 0. What the sum says of z1 is the first guess of it: as good as the stage. U2 itself is never needed, and no coordinates
-// are left over from one step to the next. `unitary` takes U1 by Gram and Schmidt, each row against those before it twice;
-// `partitioned` takes as z1 one of the values after the other, the one with the largest entry.
+// The method integrates z2. Explicit methods form the points of their stages by sums of y and y', and U2' S^-1 of such a sum is the same
+// sum of z2 and z2'. So a method may continue in y if each of its points is then moved along S U1, which leaves z2 unchanged, until F = 0.
+// The sum itself gives the first guess of z1, as accurate as the stage. U2 is never formed, and no coordinates are kept from one step to
+// the next. `unitary` takes U1 by Gram and Schmidt, each row against those before it twice; `partitioned` chooses single values for z1, one
+// after the other, each with the largest entry.
 //
-// F = 0 is solved by Newton's iteration with the matrix of the start of the step, made anew in lanes in which it is slow.
-// F = 0 may have other branches. A point that would have to be moved further than stages are off is not taken, and the step is
-// made again shorter: so no step ends on a branch that it has not begun on.
+// F = 0 is solved by Newton's iteration with the matrix of the start of the step; lanes in which it converges slowly get a new matrix.
+// F = 0 may have other branches. A point that would have to move further than the error of stages is rejected, and the step is repeated
+// with a smaller size: so no step ends on another branch than it has begun on.
 //
-// Of a form that has `constraints`, constraints_at, jacobian_of_constraints, follow; constraints_change_basis if they do.
+// For forms that have `constraints`, constraints_at, jacobian_of_constraints and follow; constraints_change_basis if their basis changes.
 #pragma once
 
 #include "abi/choices.hpp"
@@ -25,7 +25,7 @@
 
 namespace saltus {
 
-/// F, or a row of dF/dy for each; `there`: 1 for those that the mode of a lane has, else 0.
+/// F, or a row of dF/dy for each constraint; `there`: 1 if the mode of a lane has the constraint, else 0.
 template <class Value, class Real, int m>
 struct constraint_values {
   vec<Value, m> of;
@@ -39,12 +39,12 @@ class local_coordinates {
   using state = vec<Real, n>;
   using columns = vec<vec<Real, m>, m>;
 
-  /// Those of a step from (t, y).
+  /// The coordinates of a step from (t, y).
   template <class System>
   SALTUS_FN_COLD local_coordinates(const System& system, Real t, const state& y)
       : begin_(y), newton_(matrix_at_start(system, t, y)), lost_(newton_.singular) {}
 
-  /// Moves y, the point of a stage at t, along U1 onto the constraints; `at_end`: it ends the step.
+  /// Moves y, the point of a stage at t, along U1 onto the constraints; `at_end` if it ends the step.
   template <bool at_end, class System>
   SALTUS_FN_COLD void settle(const System& system, Real t, state& y) {
     constexpr int most = 20;
@@ -59,11 +59,11 @@ class local_coordinates {
       const auto by = change_at(system, t, y);
       const Real size = size_of(by);
       moved = select(open, moved + size, moved);
-      // Beyond the room, or not a number: another branch may be nearer than the one that it should be.
+      // Beyond the room, or NaN: another branch may be nearer than the right one.
       lost_ = lost_ | (open & !(moved <= room));
       open = open & !lost_;
       for (int i = 0; i < n; ++i) y[i] = select(open, y[i] + by[i], y[i]);
-      // What is left is as much less than this change as this is less than the one before; some of it may be slower.
+      // The remaining error is estimated from the ratio of the last two changes; some components may converge more slowly.
       const Real ratio = turn == 0 ? Real(1.0) : size / before;
       const auto no_better = fresh & (ratio > Real(0.5)) & (size <= Real(as_low_as_rounding));
       const Real left = size * (at_end ? max(ratio, Real(slow_ratio)) : ratio);
@@ -77,7 +77,7 @@ class local_coordinates {
     Form::follow(t, y, system.c, !lost_);
   }
 
-  /// The lanes in which a point of the step is not on the branch that it has begun on, or on none.
+  /// The lanes in which a point of the step is not on the branch of its start, or on none.
   SALTUS_FN mask_of<Real> lost() const { return lost_; }
 
  private:
@@ -85,13 +85,13 @@ class local_coordinates {
   static constexpr double as_low_as_rounding = 0x1p-6 * root_epsilon<scalar_of<Real>>;
   static constexpr double part_of_tolerance = 0.01;
   static constexpr double slow_ratio = 0.0625;
-  /// Are constraints at two points not the same ones, though they mean the same? Then no matrix serves another point than its own.
+  /// True if the constraints of two points differ though they define the same set. A matrix then serves only its own point.
   static constexpr bool changes_basis = requires { Form::constraints_change_basis; };
 
   state begin_, size_;
   vec<state, m> along_;  ///< the columns of U1
   columns w_;            ///< D S U1 with its rows divided by their largest entries
-  vec<Real, m> row_;     ///< by what
+  vec<Real, m> row_;     ///< factors of the rows
   lu<Real, m> newton_;
   mask_of<Real> lost_;
 
@@ -133,7 +133,7 @@ class local_coordinates {
       for (int k = 0; k < m; ++k) w_[r][k] = w[r][k];
     return w;
   }
-  /// Takes the matrix at y where the iteration is slow with that of before.
+  /// Renews the matrix at y in the lanes of `where`, whose iteration is slow with the old one.
   template <class System>
   SALTUS_FN_COLD void refresh(const System& system, Real t, const state& y, mask_of<Real> where) {
     vec<Real, m> row;
@@ -160,7 +160,7 @@ class local_coordinates {
       for (int i = 0; i < n; ++i) along_[r][i] = q[i] * inverse;
     }
   }
-  /// By elimination: each row takes the value with its largest entry, of those that rows before it have left.
+  /// By elimination: each row takes the value with its largest entry among those not yet taken.
   SALTUS_FN void chosen_directions(jacobian d) {
     for (int r = 0; r < m; ++r) {
       Real largest = Real(0.0), pivot = Real(1.0), of = Real(-1.0);
@@ -181,7 +181,7 @@ class local_coordinates {
     }
   }
 
-  /// Newton's change of y, along U1.
+  /// Newton's correction of y, along U1.
   template <class System>
   SALTUS_FN state change_at(const System& system, Real t, const state& y) const {
     auto f = Form::constraints_at(t, y, system.c).of;
@@ -200,8 +200,8 @@ class local_coordinates {
     for (int i = 0; i < n; ++i) size = max(size, abs(by[i]) / size_[i]) + not_finite(by[i]);
     return size;
   }
-  /// How far a point may be moved: stages are off by less than they have gone; and the end of a step, where steps follow errors, by
-  /// not much more than a tolerance.
+  /// How far a point may move: by less than half of the distance from the start of the step, since stages are off by less; and at the end
+  /// of a step with error control, by a moderate multiple of the tolerance.
   template <bool at_end, class System>
   SALTUS_FN Real room_of(const System& system, const state& y) const {
     constexpr double part = 0.5, least = 4.0 * root_epsilon<scalar_of<Real>>, tolerances = 100.0;

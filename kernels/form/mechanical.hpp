@@ -6,14 +6,13 @@
 //
 //     q - N M^-1 J' (J M^-1 J')^-1 Phi(q),   v - M^-1 J' (J M^-1 J')^-1 s(q, v)
 //
-// again and again with J and M taken anew, until no more than rounding is left, and unit quaternions are brought back to length
-// one. After an event that switches a constraint on, the change of v is the plastic impact. A model with `printed_projection` is
-// moved exactly twice by the formula as Compere printed it (3.27), without M and with the nonholonomic constraints among those of
-// positions.
+// repeatedly with new J and M, until only rounding is left, and unit quaternions are normalised. After an event that switches a constraint
+// on, the change of v is the plastic impact. A model with `printed_projection` is moved exactly twice by the formula as Compere printed it
+// (3.27), without M and with the nonholonomic constraints among those of positions.
 //
-// A model that writes `reaching` may start off its constraints: each is approached with ds/dt = -eta sign(s), the sign held until
-// an event at s = 0, and holds from there on (Compere 2.1 and 3.4.3, with eta on ds/dt itself, so that constraints do not
-// disturb each other and each is reached after |s| / eta). What multipliers say meanwhile is the equivalent control alone.
+// A model with a function `reaching` may start off its constraints. Each is approached with ds/dt = -eta sign(s), the sign held until an
+// event at s = 0, and holds from there on (Compere 2.1 and 3.4.3, with eta on ds/dt itself, so that constraints do not disturb each other
+// and each is reached after |s| / eta). During the approach multipliers are the equivalent control alone.
 #pragma once
 
 #include "form/consistent/search.hpp"
@@ -51,12 +50,12 @@ struct mechanical_form : Functions {
   using Functions::guards;
   using Functions::model_guards;
 
-  /// How far each constraint has been reached.
-  static constexpr double not_begun = 0.0, reached = 2.0;  ///< else the sign of s while it is approached
+  /// The phase of each constraint.
+  static constexpr double not_begun = 0.0, reached = 2.0;  ///< else the sign of s during the approach
   template <class Real>
   struct held : Functions::template held<Real> {
     vec<Real, reaches ? constraints : 0> phase;
-    vec<Real, invariants> kept;  ///< invariants as they have been since the start or the last event
+    vec<Real, invariants> kept;  ///< values of the invariants since the start or the last event
   };
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
@@ -121,7 +120,7 @@ struct mechanical_form : Functions {
     return r;
   }
 
-  /// The constraints whose guards are due are reached.
+  /// Marks the constraints whose guards are due as reached.
   template <class Real>
   SALTUS_FN static void arrive(held<Real>& c, const vec<Real, guards>& due, mask_of<Real> where) {
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -168,7 +167,7 @@ struct mechanical_form : Functions {
     return onto_constraints<search_for::step>(system, t, y, where);
   }
 
-  /// Lanes that friction leaves no acceleration, or more than one.
+  /// The lanes in which friction leaves no acceleration, or more than one.
   static constexpr bool has_paradoxes = system_of_bodies::has_friction;
   template <class Real>
   SALTUS_FN static mask_of<Real> is_paradoxical(Real t, const vec<Real, states>& y, const held<Real>& c) {
@@ -190,13 +189,13 @@ struct mechanical_form : Functions {
     const auto rate = system_of_bodies::rates(at);
     Real speed = Real(0.0);
     each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { speed = max(speed, abs(rate[i]) / (abs(y[i]) + Real(1.0))); });
-    const Real back = select(speed > Real(0.0), Real(1.0) / speed, Real(0.0));  // as far as places are large
+    const Real back = select(speed > Real(0.0), Real(1.0) / speed, Real(0.0));  // as far back as positions are large
     auto before = y;
     each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { before[i] = fma(-back, rate[i], y[i]); });
     return detail::independence_at<system_of_bodies, Real>(at, Functions::point_at(t, before, c));
   }
 
-  /// The largest of what is left of the constraints on both levels, and whose it is; quaternions are numbered after constraints.
+  /// The largest residual of the constraints on both levels, and its constraint; quaternions are numbered after constraints.
   template <class Real>
   SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
@@ -220,7 +219,7 @@ struct mechanical_form : Functions {
     return r;
   }
 
-  /// Where a method that knows of bodies evaluates them.
+  /// The point at which a method that treats bodies evaluates them.
   template <class Value, class Real>
   SALTUS_FN static auto point_of_bodies(Value t, const vec<Value, states>& y, const held<Real>& c) {
     return Functions::point_at(t, y, c);
@@ -234,8 +233,7 @@ struct mechanical_form : Functions {
   template <class Real>
   using inertia = typename system_of_bodies::template inertia<Real>;
 
-  /// How constraints are approached at a point: phases as they are to be, ds/dt, and |s| with its rate while there is a way to
-  /// go, else 1.
+  /// The approach to the constraints at a point: their phases, ds/dt, and |s| with its time derivative during the approach, else 1.
   template <class Value, class Real>
   struct approach {
     vec<Real, constraints> phase;
@@ -244,7 +242,7 @@ struct mechanical_form : Functions {
   };
   template <class Value, class Real>
   SALTUS_FN static approach<Value, Real> approach_at(const point<Model, Value, Real>& at, const held<Real>& c) {
-    constexpr double at_once = 0x1p-40;  // the time that is no way to go
+    constexpr double at_once = 0x1p-40;  // the time that counts as no approach
     named<typename Functions::kinds::constraint, Value, constraints> eta;
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { eta.values[k] = Value(Functions::unset); });
     Model::reaching(at, eta);
@@ -271,7 +269,7 @@ struct mechanical_form : Functions {
     else return system_of_bodies::is_on(at, k);
   }
 
-  /// y a change nearer to the constraints, and by how much it has moved, relative to what counts.
+  /// y after a change towards the constraints, and the size of the change in relative units.
   template <class Real>
   struct moved_point {
     vec<Real, states> y;
@@ -288,8 +286,8 @@ struct mechanical_form : Functions {
     return sqrt(square);
   }
 
-  /// y with quaternions of length one. What moves along the rates of one leaves its length to second order, so that this is
-  /// done before each move and not after the last.
+  /// y with quaternions of length one. A move along the time derivative of a quaternion keeps its length to second order, so they are normalised
+  /// before each move and not after the last.
   template <class Real>
   SALTUS_FN static vec<Real, states> with_unit_quaternions(vec<Real, states> y) {
     each<quaternions>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -303,8 +301,9 @@ struct mechanical_form : Functions {
   SALTUS_FN_COLD static consistency<Real> onto_constraints(const System& system, Real t, vec<Real, states>& y,
                                                            mask_of<Real> where) {
     constexpr int most = printed_projection ? 2 : What == search_for::start ? 40 : 6;
-    constexpr double enough = 0x1p-4 * root_epsilon<scalar_of<Real>>;  // it leaves about its square
-    // A start on the constraints is left as it is: a guard may be zero there, and has no side once it is moved by rounding.
+    constexpr double enough = 0x1p-4 * root_epsilon<scalar_of<Real>>;  // a fraction of root_epsilon: the change that
+                                                                       // remains is about the square of the last one
+    // A start on the constraints stays: a guard may be zero there, and a move by rounding would put it on an arbitrary side.
     constexpr double nothing = 8.0 * limits<scalar_of<Real>>::epsilon;
     const auto begun = y;
     auto open = where, found = mask_of<Real>::all(false), singular = mask_of<Real>::all(false);
@@ -334,13 +333,13 @@ struct mechanical_form : Functions {
     return c;
   }
 
-  /// May states that a transition has written be held while others move? Else constraints are to be met as they are written.
+  /// True if states that a transition has written can be held while others move. Otherwise they must satisfy the constraints as written.
   static constexpr bool holds_written =
       constraints > 0 && !printed_projection && !system_of_bodies::is_sparse && Functions::keeps_written;
 
-  /// The same where states that a transition has written stay: others move by the smallest change in the same metric, and a constraint
-  /// that they cannot meet is to be met already. Where coordinates are not integrals of velocities those that are written stay to within
-  /// what counts as met.
+  /// The same if states that a transition has written must stay: the others move by the smallest change in the same metric, and constraints
+  /// that they cannot influence must be satisfied already. If coordinates are not integrals of velocities, written coordinates stay to
+  /// within the accuracy of the constraints.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> onto_constraints_but(const System& system, Real t, vec<Real, states>& y,
                                                                const vec<Real, states>& written, mask_of<Real> where) {
@@ -373,7 +372,7 @@ struct mechanical_form : Functions {
     detail::how_far(c, system, begun, y);
     return c;
   }
-  /// One level of it.
+  /// One level of this move.
   template <bool of_position, class System, class Real>
   SALTUS_FN_COLD static void move_unwritten(const System& system, Real t, vec<Real, states>& y,
                                             const vec<Real, states>& written, mask_of<Real> open, Real& size) {
@@ -414,7 +413,7 @@ struct mechanical_form : Functions {
       y[i] = select(open, y[i] + by, y[i]);
     }
   }
-  /// Takes lanes out of `found` whose constraints are not met; of those the first is told, and which states it is about (1, else 0).
+  /// Removes lanes from `found` whose constraints are not met. Reports the first of these constraints and the states in it (1, else 0).
   template <class System, class Real>
   SALTUS_FN_COLD static void find_unmet(const System& system, Real t, const vec<Real, states>& y, mask_of<Real>& found,
                                         consistency<Real>& c, vec<Real, states>& concerned) {
@@ -433,7 +432,7 @@ struct mechanical_form : Functions {
         along = fma(rows.by[k][j], v, along);
       }
       const Real met(detail::as_good_as_met<Real>);
-      speed = speed + abs(s.velocity[k] - along);  // of a constraint that moves
+      speed = speed + abs(s.velocity[k] - along);  // for a constraint that depends on time
       const auto is_met = (mask_of<Real>::all(!projects_positions) | (abs(s.position[k]) <= met * place)) &
                           (abs(system_of_bodies::deviation(s, k)) <= met * speed);
       const auto unmet = holds(at, system.c, k) & !is_met;
@@ -488,7 +487,7 @@ struct mechanical_form : Functions {
     return to;
   }
 
-  /// The same where all of it is sparse.
+  /// The same with the sparse matrix.
   template <class System, class Real>
   SALTUS_FN static moved_point<Real> nearer_sparsely(const System& system, const point_of<Real>& at) {
     const auto on = [&](int k) SALTUS_INLINE_LAMBDA { return holds(at, system.c, k); };
@@ -526,7 +525,7 @@ struct mechanical_form : Functions {
     return to;
   }
 
-  /// The rows of constraints; zeros where they do not hold.
+  /// The rows of constraints; zero for those that do not hold.
   template <class Real, class Holds>
   SALTUS_FN static rows<Real> rows_that_hold(const point_of<Real>& at, Holds&& on) {
     auto r = system_of_bodies::rows_at(at);
@@ -538,7 +537,7 @@ struct mechanical_form : Functions {
     return r;
   }
 
-  /// The largest of the changes from one point to another, relative to what counts.
+  /// The largest change from one point to another, in relative units.
   template <class System, class Real>
   SALTUS_FN static Real distance(const System& system, const vec<Real, states>& from, const vec<Real, states>& to) {
     Real r = Real(0.0);
@@ -553,18 +552,18 @@ struct mechanical_form : Functions {
     to.y[i] = to.y[i] + by;
   }
 
-  /// Is the mass matrix positive definite, and is each constraint independent of those before it?
+  /// Tests that the mass matrix is positive definite and each constraint is independent of those before it.
   template <class Factor, class Real>
   SALTUS_FN static void judge(const inertia<Real>& m, const Factor& a, moved_point<Real>& to) {
     constexpr double dependent = 0x1p12 * limits<scalar_of<Real>>::epsilon;
     each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
-      constexpr int rows_of_mass = constraints + quaternions + states;  // behind states as they are written
+      constexpr int rows_of_mass = constraints + quaternions + states;  // numbers of written states come first
       const auto lost = !(m.mass.d[j] > Real(0.0));
       to.of = select(lost & (to.of < Real(0.0)), Real(static_cast<double>(rows_of_mass + j)), to.of);
       to.singular = to.singular | lost;
     });
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-      Real whole = Real(0.0);  // the diagonal element before others were eliminated
+      Real whole = Real(0.0);  // the diagonal element before elimination of the others
       for (int j = 0; j < velocities; ++j) whole = fma(m.reduced[k][j] * m.mass.over_d[j], m.reduced[k][j], whole);
       const auto lost = !(a.d[k] > Real(dependent) * whole);
       to.of = select(lost & (to.of < Real(0.0)), Real(static_cast<double>(k)), to.of);
@@ -572,7 +571,7 @@ struct mechanical_form : Functions {
     });
   }
 
-  /// Compere 3.27: x - F [Phi; S], F = J' (J J')^-1 where the pass begins.
+  /// Compere 3.27: x - F [Phi; S], F = J' (J J')^-1 at the beginning of the pass.
   template <class System, class Real>
   SALTUS_FN static moved_point<Real> nearer_as_printed(const System& system, const point_of<Real>& at) {
     static_assert(coordinates == velocities && !reaches && !system_of_bodies::any_switched,

@@ -25,8 +25,8 @@ struct model_series {
   template <class Real>
   using held = typename Functions::template held<Real>;
 
-  /// Series of time and unknowns with room for `length` terms, and for all that the equations make of them. Derivatives are by the
-  /// model's time.
+  /// Series of time and unknowns with room for `length` terms, and for all intermediate results of the equations. Derivatives are with
+  /// respect to the model's time.
   template <class Value, int length>
   struct run {
     static constexpr int given = unknowns + 1;
@@ -36,7 +36,7 @@ struct model_series {
     vec<jet<Value>, unknowns> x;
     jet<Value> t;
 
-    /// The series of the values y at engine time t, those of x_j up to the order last(j); what is beyond them is zero.
+    /// Sets the series of the values y at engine time t, those of x_j up to the order last(j); higher coefficients are zero.
     template <class Of, class Last>
     SALTUS_FN run(Of engine_time, const vec<Of, values>& y, Last&& last) : table(numbers, length, room) {
       table.in_turn = false;  // a stage runs some orders again
@@ -51,7 +51,7 @@ struct model_series {
     }
     run(const run&) = delete;
 
-    /// The coefficients of order k of the equations, those below it found before.
+    /// The coefficients of order k of the equations; those below must have been computed before.
     template <class Real>
     SALTUS_FN vec<Value, unknowns> at_order(int k, const held<Real>& fixed) {
       table.begin(k, given);

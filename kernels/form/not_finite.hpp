@@ -1,15 +1,15 @@
-// Which function of a model is not finite at a point, for the host: it asks where an instance has ended for that.
+// The function of a model that is not finite at a point. The host asks for it when an instance has ended for that reason.
 #pragma once
 
 #include "form/functions.hpp"
 
 namespace saltus {
 
-/// What is not finite: a state by itself, or what a function gives.
+/// The kind of value that is not finite: a state itself, or the result of a function.
 enum class model_value : int { none = 0, state, rate, guard, output };
 
-/// The first of them at a point, and its number; `rates` takes dy/dt, where the model has a right-hand side. Of models with tables,
-/// whose pieces an instance holds, nothing is told.
+/// The first such value at a point, and its number; `rates` receives dy/dt if the model has a right-hand side. Models with tables are not
+/// examined, because an instance holds the pieces of their tables.
 template <class Model>
 model_value first_not_finite(double t, const double* states, const double* parameters, const double* discretes,
                              double* rates, int* which) {
@@ -31,7 +31,7 @@ model_value first_not_finite(double t, const double* states, const double* param
     for (int i = 0; i < f::discretes; ++i) c.d[i] = Real(discretes[i]);
     for (int i = 0; i < f::guards; ++i) c.locked[i] = Real(0.0);
     if (find(y, f::states)) return model_value::state;
-    const auto g = f::guard_values(Real(t), y, c);  // their signs are what the other functions may ask for
+    const auto g = f::guard_values(Real(t), y, c);  // their signs may be arguments of the other functions
     for (int i = 0; i < f::guards; ++i) c.locked[i] = g[i];
     if constexpr (contract<Model>::has_rhs) {
       const auto dy = f::rhs(Real(t), y, c);

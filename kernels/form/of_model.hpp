@@ -1,5 +1,5 @@
-// Which form the equations of a model have: the one place where it is chosen. A new form is a file beside this one and a line here;
-// a model may also bring a form of its own, as a member template `form`.
+// The choice of the form for the equations of a model: the one place where it is made. A new form is a file beside this one and a line
+// here; a model may also bring a form of its own, as a member template `form`.
 #pragma once
 
 #include "form/any_order.hpp"

@@ -1,4 +1,4 @@
-// 0 = F(t, y, dy/dt): what the model wrote, or M(t, y) dy/dt - f(t, y) with a mass matrix that varies.
+// 0 = F(t, y, dy/dt): the model's residual, or M(t, y) dy/dt - f(t, y) with a mass matrix that varies.
 #pragma once
 
 #include "form/consistent/by_rates.hpp"
@@ -13,7 +13,7 @@ struct residual_form : solved_for_rates<Functions> {
   template <class Real>
   using held = typename Functions::template held<Real>;
 
-  /// dF/d(dy/dt), or M, may become singular on the way, if it was not from the beginning.
+  /// dF/d(dy/dt), or M, may become singular during the motion, unless it is singular from the start.
   static constexpr bool has_orientation = !kinds::mass_is_singular;
   template <class System, class Real>
   SALTUS_FN static Real orientation_at(const System& system, Real t, const vec<Real, states>& y,

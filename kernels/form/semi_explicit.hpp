@@ -20,7 +20,7 @@ struct semi_explicit_form : Functions {
   /// The dense output of algebraic states of index 2 is of a lower order than that of the others.
   static constexpr bool projects_samples = highest_index == 2;
 
-  /// An algebraic state has no rate: what it is solved from is its entry of f alone.
+  /// An algebraic state has no time derivative: its residual is its entry of f alone.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
                                                const held<Real>& c) {

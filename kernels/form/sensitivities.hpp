@@ -1,11 +1,11 @@
-// Sensitivities: a form whose instances carry, behind the states y, the derivatives S = dy/dp of each with respect to some parameters
-// and initial values. They obey
+// Sensitivities: a form whose instances carry, behind the states y, the derivatives S = dy/dp with respect to some parameters and initial
+// values. They obey
 //
 //     dS/dt = f_y S + f_p,
 //
-// which is f over dual numbers with a direction for each, in the same stages as the states. What an event does to them is in
-// event/derivatives.hpp; nothing else knows of them but what is kept: samples, reductions and the end. Of implicit methods their step is
-// that of the states differentiated (method/step_derivatives.hpp), and algebraic states have those that their constraints want.
+// which is f over dual numbers with a direction for each, in the same stages as the states. event/derivatives.hpp has the effect of events
+// on them; otherwise only the results (samples, reductions, final values) use them. With implicit methods their step is the differentiated
+// step of the states (method/step_derivatives.hpp), and the constraints determine the derivatives of algebraic states.
 #pragma once
 
 #include "form/consistent/derivatives.hpp"
@@ -13,8 +13,8 @@
 
 namespace saltus {
 
-/// `Of` says with respect to what: parameter j is number j, the initial value of state i is -1 - i. `InError`: their errors count
-/// in the choice of steps.
+/// `Of` lists the directions: parameter j is number j, the initial value of state i is -1 - i. `InError`: their errors count in step-size
+/// control.
 template <class Base, bool InError, int... Of>
 struct sensitivities : Base {
   static_assert(Base::highest_index < 2 && !Base::has_series && !Base::reaches && !Base::weighs_start &&
@@ -38,15 +38,15 @@ struct sensitivities : Base {
 
   /// Where the derivative of state i in direction j is.
   SALTUS_FN static constexpr int place(int i, int j) { return model_states * (1 + j) + i; }
-  /// Is direction j that of parameter i, or of the initial value of state i?
+  /// True if direction j is that of parameter i, or of the initial value of state i.
   SALTUS_FN static constexpr bool is_of_parameter(int j, int i) { return of(j) == i; }
   SALTUS_FN static constexpr bool is_of_initial(int j, int i) { return of(j) == -1 - i; }
 
   template <class Real>
   struct held : Base::template held<Real> {
-    vec<Real, discretes * directions> discrete_rates;  ///< of the discrete variables, which events may give states to
-    vec<Real, directions> event_time;                  ///< of the time of the event under way, or at the end
-    vec<Real, time_events * directions> next_time_events;  ///< of the times at which time events come next
+    vec<Real, discretes * directions> discrete_rates;  ///< of the discrete variables, which events may set from states
+    vec<Real, directions> event_time;                  ///< of the time of the current event, or of the end
+    vec<Real, time_events * directions> next_time_events;  ///< of the next times of time events
     Real jumped_at;  ///< time of the last event whose time depends on the directions
     Real undefined;  ///< saltus::sensitivity
   };
@@ -119,7 +119,7 @@ struct sensitivities : Base {
 
   template <class Value, int width = directions>
   using lifted = dual<Value, width>;
-  /// Value, and its derivatives as `rate(j)` has them.
+  /// Value with the derivatives rate(j).
   template <int width = directions, class Value, class Rate>
   SALTUS_FN static lifted<Value, width> with_rates(Value value, Rate&& rate) {
     lifted<Value, width> r(value);
@@ -145,8 +145,7 @@ struct sensitivities : Base {
     return r;
   }
 
-  /// Parameters as what is differentiated by: each has the derivative 1 in its own direction. `width` directions from `first`
-  /// on are taken.
+  /// Parameters, each with the derivative 1 in its own direction. `width` directions from `first` on are taken.
   template <class Value, int width = directions, class Real>
   SALTUS_FN static vec<lifted<Value, width>, params> lift_parameters(const vec<Real, params>& p, int first = 0) {
     vec<lifted<Value, width>, params> r;
@@ -203,10 +202,10 @@ struct sensitivities : Base {
     SALTUS_FN matrix<lifted<Real, width>, model_states> mass() const { return Base::mass(c); }
   };
 
-  // ---- of models with constraints, or whose rates are solved for
+  // ---- models with constraints, or with time derivatives as unknowns
 
-  /// At a point that is consistent, the derivatives of algebraic states, and those of the rates of all, in the lanes of `where`. Those of
-  /// the other states are given, and t may have some.
+  /// At a consistent point, in the lanes of `where`: the derivatives of algebraic states, and those of all time derivatives. The
+  /// derivatives of the other states are given, and t may have some.
   template <class System, class Real>
   SALTUS_FN static void settle_derivatives(const System& system, lifted<Real> t, vec<Real, states>& y,
                                            vec<Real, states>& rate, mask_of<Real> where) {
@@ -240,7 +239,7 @@ struct sensitivities : Base {
     return c;
   }
 
-  /// Time and its derivatives: those of the event under way.
+  /// The time of the current event with its derivatives.
   template <class Real>
   SALTUS_FN static lifted<Real> time_of_event(Real t, const held<Real>& c) {
     return with_rates(t, [&](int j) SALTUS_INLINE_LAMBDA { return c.event_time[j]; });

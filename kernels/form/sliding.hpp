@@ -1,5 +1,5 @@
-// Sliding (Filippov): a form whose instances may slide along guards. There f is the convex combination of the fields on both
-// sides whose guard stands still, and two guards of the engine's own watch for its end. event/slide.hpp begins and ends slides.
+// Sliding (Filippov): a form whose instances may slide along guards. While an instance slides, f is the convex combination of the fields on
+// both sides that keeps the guard constant, and two guards of the engine's own watch for the end. event/slide.hpp begins and ends slides.
 #pragma once
 
 #include "form/plain.hpp"
@@ -20,7 +20,7 @@ struct sliding : Form {
   template <class Real>
   struct held : Form::template held<Real> {
     Real surface;  ///< `surface_of` the guard along which the instance slides; 0: none
-    Real pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
+    Real pull;     ///< dg/dt while sliding: it corrects the drift of g by rounding and local errors
   };
   SALTUS_FN static constexpr double surface_of(int guard) { return static_cast<double>(guard + 1); }
   template <class Real>
@@ -39,7 +39,7 @@ struct sliding : Form {
     body(a.surface, b.surface);
     body(a.pull, b.pull);
   }
-  /// Slides are remembered where they begin and end.
+  /// Remembers where slides begin and end.
   template <class Real>
   SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                  mask_of<Real> where) {
@@ -77,13 +77,13 @@ struct sliding : Form {
     return r;
   }
 
-  /// Rates of the guard of the surface along the fields above and below it.
+  /// Time derivatives of the guard of the surface along the fields above and below it.
   template <class Value>
   struct surface_rates {
     Value up, down;
   };
 
-  /// The model's fields on both sides of a surface, and the rates of its guard along them. `surface` as in `held`.
+  /// The model's fields on both sides of a surface, and the time derivatives of its guard along them. `surface` as in `held`.
   template <class Value, class Real>
   struct both_sides {
     vec<Value, states> up, down;
@@ -132,8 +132,8 @@ struct sliding : Form {
     return f;
   }
 
-  /// Fills in the engine's guards: while sliding, both are positive until one of the sides no longer pushes onto the
-  /// surface, whose own guard stands still. Their rates need second derivatives: duals of duals.
+  /// Fills in the engine's guards. While sliding, both are positive until one of the sides no longer pushes onto the surface; the surface's
+  /// own guard is constant. Their time derivatives need second derivatives: duals of duals.
   template <class Real>
   SALTUS_FN static void watch_slides(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                      const held<Real>& c, rated<Real, guards>& r) {

@@ -1,5 +1,5 @@
-// The direction of time. Backward, engine time is minus the model's time, and so is every derivative by it: f, and the time
-// derivatives that a residual contains. Nothing else of the engine knows of it.
+// The direction of time. In a run backward, engine time is minus the model's time, and derivatives change their sign: f, and the time
+// derivatives in a residual. No other part of the engine depends on the direction.
 #pragma once
 
 #include "number/base.hpp"
@@ -13,7 +13,7 @@ struct forward_time {
   SALTUS_FN static Value of_model(Value t) {
     return t;
   }
-  /// Derivatives by the model's time as those by engine time, and back.
+  /// Converts derivatives with respect to the model's time into those with respect to engine time, and back.
   template <class Value, int n>
   SALTUS_FN static void turn(vec<Value, n>&) {}
   template <class Value>

@@ -1,10 +1,9 @@
-// The linear complementarity problem: z >= 0 and w = M z + q >= 0 of which, for each i, one is zero. M is any small matrix.
+// The linear complementarity problem: z >= 0 and w = M z + q >= 0, with z_i = 0 or w_i = 0 for each i. M is any small matrix.
 //
-// Lemke's method (R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992, section 4.4): with one more
-// variable z0 that makes every w large enough, and driven out along a path of pivots. Ties, which friction brings wherever there
-// is no slip, are broken lexicographically (section 4.9), so that no basis comes again. It ends with a solution or a ray; there
-// is none of these where M is copositive and z >= 0, M z >= 0, z' M z = 0 imply q' z >= 0 (theorem 4.4.12). Ordinary code for one
-// instance: `Real` is a pack of one.
+// Lemke's method (R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992, section 4.4): an additional variable z0
+// makes every w large enough and is driven out along a path of pivots. Ties, which friction brings wherever there is no slip, are broken
+// lexicographically (section 4.9), so that no basis recurs. The path ends with a solution or in a ray. Rays are excluded if M is copositive
+// and z >= 0, M z >= 0, z' M z = 0 imply q' z >= 0 (theorem 4.4.12). Ordinary code for one instance: `Real` is a pack of one.
 #pragma once
 
 #include "linear/lu.hpp"
@@ -15,7 +14,7 @@ template <class Real, int N>
 class complementarity {
   static constexpr double epsilon = limits<scalar_of<Real>>::epsilon;
   static constexpr double least_pivot = 0x1p12 * epsilon;
-  static constexpr int max_pivots = 16 * N;  ///< some N are usual
+  static constexpr int max_pivots = 16 * N;  ///< a small multiple of N is usual
 
  public:
   matrix<Real, N> m;  ///< entries of the order of 1
@@ -23,7 +22,7 @@ class complementarity {
   vec<Real, N> z;  ///< the solution, exactly 0 where w is not
   int n = 0;       ///< rows that are in use
 
-  /// What is no more than this of a solution is zero.
+  /// Components of a solution up to this size are zero.
   SALTUS_FN Real rounding() const { return rounding_; }
 
   /// Finds z. False if the path ends in a ray.
@@ -87,7 +86,7 @@ class complementarity {
     }
     basis_[row] = column;
   }
-  /// With friction z0 and another variable often reach zero together, and rounding decides which of them leaves the basis.
+  /// With friction, z0 and another variable often reach zero together, and rounding decides which of them leaves the basis.
   SALTUS_FN bool is_driven_out() const {
     Real largest = Real(0.0), z0 = Real(limits<scalar_of<Real>>::largest);
     for (int i = 0; i < n; ++i) {
@@ -112,7 +111,7 @@ class complementarity {
     }
     return false;
   }
-  /// The solution that belongs to the basis, refined twice by the inverse: pivots have left their roundings in it.
+  /// The solution of the basis, refined twice by the inverse, because the pivots have left rounding errors in it.
   SALTUS_FN void take() {
     vec<Real, N> x, off;
     for (int i = 0; i < n; ++i) x[i] = Real(0.0);

@@ -1,4 +1,4 @@
-// Complex numbers over any Real, as far as the complex half of Radau IIA's linear algebra needs them.
+// Complex numbers over any Real, with the operations that the complex block of Radau IIA needs.
 #pragma once
 
 #include "number/real.hpp"
@@ -30,7 +30,7 @@ struct complex {
     const Real inverse = Real(1.0) / fma(a.re, a.re, a.im * a.im);
     return {a.re * inverse, -(a.im * inverse)};
   }
-  /// |re| + |im|: what pivots are compared by.
+  /// re| + |im|, by which pivots are compared.
   SALTUS_FN friend Real magnitude(const complex& a) { return abs(a.re) + abs(a.im); }
 };
 

@@ -1,6 +1,6 @@
-// A factorised matrix of any size. Up to `max_rows_in_lanes` every lane eliminates by itself, all at once (linear/lu.hpp).
-// Beyond it a full width of matrices no longer fits into the cache, and one matrix after the other goes through the host's
-// blocked LU. The crossover was measured (docs/numerics.md).
+// A factorised matrix of any size. Up to `max_rows_in_lanes` rows, each lane factorises its own matrix, all lanes at once (linear/lu.hpp).
+// Beyond that a full width of matrices no longer fits into the cache, and the host's blocked LU factorises one matrix after the other. The
+// crossover was measured (docs/numerics.md).
 #pragma once
 
 #include "linear/lu.hpp"
@@ -10,7 +10,7 @@ namespace saltus {
 
 inline constexpr int max_rows_in_lanes = 48;
 
-/// What a system has that knows no linear algebra of a host.
+/// For systems without the host's linear algebra.
 struct no_algebra {};
 
 /// `Algebra` has factor(n, a, rows) and solve(n, a, rows, b) for column-major matrices of doubles, and factor_complex and
@@ -85,7 +85,7 @@ SALTUS_FN factorised<Number, n, Algebra> factorise(const matrix<Number, n>& from
 }
 
 namespace detail {
-/// The host's linear algebra, if a system knows it.
+/// The host's linear algebra, if the system has it.
 template <class System>
 SALTUS_FN auto algebra_of(const System& system) {
   if constexpr (requires { system.algebra(); }) return system.algebra();

@@ -8,7 +8,7 @@
 
 namespace saltus {
 
-/// How `Directions` derivatives are taken: `count` sweeps of `width` each. Wide duals fill the registers.
+/// The division of `Directions` derivatives into `count` sweeps of `width` each. Wide duals fill the registers.
 template <int Directions, int widest = widest_sweep>
 struct sweeps {
   static constexpr int count = (Directions + widest - 1) / widest;
@@ -26,7 +26,7 @@ SALTUS_FN void each_sweep(F&& body) {
   }
 }
 
-/// x with its derivative in direction number `direction` of a sweep that begins with `first`, if it is one of these.
+/// x with `derivative` in direction number `direction`, if the sweep that begins with `first` contains that direction.
 template <int width, class Real>
 SALTUS_FN dual<Real, width> seeded(Real x, int direction, int first, Real derivative) {
   dual<Real, width> r(x);
@@ -105,7 +105,7 @@ SALTUS_FN linear_residual<Real, n> linearise(const System& system, Real t, const
   return r;
 }
 
-/// M of a system's equations M dy = f, or dF/d(dy); without a matrix that is 1 of differential states and 0 of the others.
+/// M of a system's equations M dy = f, or dF/d(dy). Systems without a matrix have 1 for differential states and 0 for the others.
 template <class System, class Real, int n>
 struct mass_matrix {
   static constexpr bool has_mass = System::kind == equations::with_mass || System::kind == equations::implicit;
@@ -126,7 +126,7 @@ struct mass_matrix {
   }
 };
 
-/// The derivatives M and -J of a system's equations M dy = f, or of 0 = F(t, y, dy), and what the stages need beside them.
+/// The derivatives M and -J of a system's equations M dy = f, or of 0 = F(t, y, dy), with further quantities for the stages.
 template <class System, class Real, int n>
 struct linear_system : mass_matrix<System, Real, n> {
   static constexpr auto kind = System::kind;
@@ -159,8 +159,8 @@ struct linear_system : mass_matrix<System, Real, n> {
     }
   }
 
-  /// How large the terms of the equations are at a point where they leave r, each by itself; what no derivative shows counts
-  /// as one. `rate_terms` is the size of what dy is the sum of.
+  /// The size of the terms of each equation at a point where its residual is r. The part of r that no derivative explains counts as one
+  /// term. `rate_terms` is the size of the summands of dy.
   SALTUS_FN_COLD vec<Real, n> size_of_terms(const vec<Real, n>& r, const vec<Real, n>& y, const vec<Real, n>& dy,
                                             const vec<Real, n>& rate_terms) const {
     vec<Real, n> size;
@@ -198,12 +198,12 @@ struct linear_system : mass_matrix<System, Real, n> {
   }
 };
 
-/// The part of its terms that rounding may leave of an equation: some ulps for each, and for the functions among them.
+/// The fraction of the size of an equation's terms that rounding may leave: some ulps for each term and for the functions in it.
 template <class T>
 inline constexpr double rounding_of_terms = 64.0 * limits<T>::epsilon;
 
-/// The lanes in which the equations hold as well as they can: what they leave is rounding of their terms. No iteration gets
-/// any further there, whatever the tolerance asks for.
+/// The lanes in which the equations hold as well as they can: their residuals are rounding of their terms. No iteration improves them,
+/// whatever the tolerance.
 template <class Real, int n>
 SALTUS_FN mask_of<Real> is_rounding(const vec<Real, n>& r, const vec<Real, n>& size_of_terms) {
   auto all_of_it = mask_of<Real>::all(true);

@@ -1,5 +1,5 @@
-// L D L' of a small symmetric positive definite matrix, one per lane: mass matrices, and what constraints make of them; and L D U of
-// one that friction makes unsymmetric. Without exchanges and without roots, over any number that divides: duals, too.
+// L D L' of a small symmetric positive definite matrix, one per lane: mass matrices, and matrices of constraints. L D U for matrices that
+// friction makes unsymmetric. Without exchanges and square roots, over any number type with division, duals included.
 #pragma once
 
 #include "linear/lu.hpp"
@@ -12,7 +12,7 @@ struct ldl {
   matrix<Number, n> l;       ///< below the diagonal
   vec<Number, n> d, over_d;  ///< D, and its reciprocal
 
-  /// Of from[i][j].
+  /// Factorises the matrix with the entries from[i][j].
   template <class Matrix>
   SALTUS_FN explicit ldl(const Matrix& from) {
     detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA {
@@ -52,7 +52,7 @@ struct ldl {
   SALTUS_FN vec<Number, n> solve(const vec<Number, n>& b) const { return backward(forward(b)); }
 };
 
-/// Of a diagonal matrix.
+/// The factorisation of a diagonal matrix.
 template <class Number, int n>
 struct ldl<Number, n, true> {
   vec<Number, n> d, over_d;
@@ -69,8 +69,8 @@ struct ldl<Number, n, true> {
   SALTUS_FN vec<Number, n> solve(const vec<Number, n>& b) const { return backward(b); }
 };
 
-/// A = L D U, L and U with diagonals of ones. D are the quotients of leading principal minors: all of them are positive where A is as
-/// it should be.
+/// A = L D U, L and U with unit diagonals. D are the quotients of leading principal minors; all of them are positive for a regular contact
+/// problem.
 template <class Number, int n>
 struct ldu {
   matrix<Number, n> a;  ///< L below the diagonal, U above it

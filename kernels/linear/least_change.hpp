@@ -1,4 +1,4 @@
-// The smallest change that meets linear equations: fewer equations than unknowns, or as many.
+// The smallest change that satisfies linear equations: at most as many equations as unknowns.
 #pragma once
 
 #include "linear/lu.hpp"
@@ -8,15 +8,15 @@ namespace saltus {
 template <class Real, int n>
 struct smallest_change {
   vec<Real, n> x;
-  Real dependent;  ///< the first equation that depends on those before it; -1: none. It is left out
-  Real least, of;  ///< the least length of what is beyond those before it of a row, and of which row
+  Real dependent;  ///< the first equation that depends on those before it, and is left out; -1: none
+  Real least, of;  ///< smallest norm of a row's part orthogonal to the rows before it, at most 1; and that row
 };
 
-/// The x of least length with (A x)_i = b_i for the rows i for which is_row(i) holds, the same ones in all lanes. By Gram and Schmidt,
-/// each row against those before it twice: as well as by reflections (Giraud, Langou, Rozloznik, Numer. Math. 101 (2005) 87).
+/// The shortest x with (A x)_i = b_i for the rows i with is_row(i), the same rows in all lanes. By Gram and Schmidt, each row against those
+/// before it twice, which is as accurate as reflections (Giraud, Langou, Rozloznik, Numer. Math. 101 (2005) 87).
 template <class Real, int n, class Rows>
 SALTUS_FN_COLD smallest_change<Real, n> least_change(const matrix<Real, n>& a, const vec<Real, n>& b, Rows&& is_row) {
-  constexpr double negligible = 0x1p10 * limits<scalar_of<Real>>::epsilon;  // of a row, beyond those before it
+  constexpr double negligible = 0x1p10 * limits<scalar_of<Real>>::epsilon;  // relative norm of a row's orthogonal part
   matrix<Real, n> q;
   vec<Real, n> along;
   smallest_change<Real, n> r;

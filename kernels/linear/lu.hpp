@@ -1,8 +1,8 @@
 // LU factorisation with pivoting of a small dense matrix, one per lane; over reals, and over complex numbers.
 //
-// Rows are exchanged where the largest candidate exceeds the diagonal element by a factor of eight (threshold pivoting): the
-// diagonal of M/(h gamma) - J is mostly large enough, lanes seldom agree about an exchange, and each one costs as much as
-// an elimination step. Every lane decides for itself, by its own numbers alone, so that its bits do not depend on others.
+// Rows are exchanged if the largest candidate exceeds the diagonal element by a factor of eight (threshold pivoting): the diagonal of M/(h
+// gamma) - J is mostly large enough, lanes seldom agree about an exchange, and each one costs as much as an elimination step. Every lane
+// decides by its own numbers alone, so that its bits do not depend on other lanes.
 #pragma once
 
 #include "linear/complex.hpp"
@@ -37,14 +37,14 @@ SALTUS_FN void swap_where(Mask m, Number& a, Number& b) {
   b = select(m, kept, b);
 }
 
-/// Up to this size elimination is unrolled, and the matrix lives in registers.
+/// Up to this size the elimination is unrolled, and the matrix lives in registers.
 inline constexpr int max_unrolled_rows = 8;
 
-/// Are rows exchanged by functions of their own? Else half of the code would be there, column by column, for what lanes
-/// seldom do, and compiling it takes longer than all the rest. Up to six rows it is faster in its place.
+/// True if out-of-line functions exchange rows. In line, exchanges would be half of the code, column by column, for a rare operation, and
+/// would take most of the compile time. Up to six rows in-line code is faster.
 template <int n>
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-inline constexpr bool exchanges_apart = false;  // what a loop indexes lies in slow local memory
+inline constexpr bool exchanges_apart = false;  // arrays that a loop indexes lie in slow local memory
 #else
 inline constexpr bool exchanges_apart = n > 6;
 #endif
@@ -83,7 +83,7 @@ struct lu {
   mask_of<Real> singular;  ///< a pivot was zero or not finite
   bool exchanges;          ///< any lane has exchanged rows
 
-  /// Column by column (left-looking): one stays in registers while all that lies to its left is taken off it.
+  /// Column by column (left-looking): a column stays in registers while all columns to its left are eliminated from it.
   SALTUS_FN explicit lu(const matrix<Number, n>& from) : singular(mask_of<Real>::all(false)), exchanges(false) {
     detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA {
       vec<Number, n> x;
@@ -131,10 +131,10 @@ struct lu {
   }
 
  private:
-  /// Exchanges x[k] with what was chosen for row k, for begin <= k < end.
+  /// Exchanges x[k] with the row chosen for k, for begin <= k < end.
   SALTUS_FN void exchange_rows(vec<Number, n>& x, int begin, int end) const {
     if constexpr (detail::exchanges_apart<n>) {
-      // By way of a copy: x itself stays in registers where no rows are exchanged.
+      // Through a copy, so that x itself stays in registers if no rows are exchanged.
       vec<Number, n> copy;
       detail::each_from<n>(0, [&](int i) SALTUS_INLINE_LAMBDA { copy[i] = x[i]; });
       exchange_rows_apart(copy, begin, end);
@@ -157,7 +157,7 @@ struct lu {
     });
   }
 
-  /// Exchanges what lies to the left of column j in the row j and in the one chosen for it.
+  /// Exchanges the parts of row j and of the row chosen for it that lie to the left of column j.
   SALTUS_FN void exchange_left_of(int j) {
     if constexpr (detail::exchanges_apart<n>) {
       exchange_left_of_apart(j);

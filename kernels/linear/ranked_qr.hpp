@@ -1,5 +1,5 @@
-// QR factorisation of a matrix whose rank is known beforehand, one per lane: Householder's reflections, each for the column with most
-// left of it (P. Businger and G. H. Golub, Numer. Math. 7 (1965) 269). Every lane chooses its columns by its own numbers.
+// QR factorisation of a matrix of known rank, one per lane: Householder's reflections, each for the column with the largest remainder (P.
+// Businger and G. H. Golub, Numer. Math. 7 (1965) 269). Every lane chooses its columns by its own numbers.
 #pragma once
 
 #include "linear/lu.hpp"
@@ -20,7 +20,7 @@ class ranked_qr {
     }
   }
 
-  /// b becomes Q'b, of which the last rows - rank are what no A x reaches.
+  /// b becomes Q'b. Its last rows - rank components are out of reach of any A x.
   SALTUS_FN_COLD void turn(vec<Real, rows>& b) const {
     SALTUS_ROLLED for (int k = 0; k < rank; ++k) {
       Real part = first_[k] * b[k];
@@ -31,7 +31,7 @@ class ranked_qr {
     }
   }
 
-  /// An x with A x = b as far as it can be, of Q'b; zero for the columns that depend on others.
+  /// An x that minimises |A x - b|, from Q'b; zero for the columns that depend on others.
   SALTUS_FN_COLD vec<Real, columns> solve(const vec<Real, rows>& turned) const {
     vec<Real, rank> z;
     vec<Real, columns> x;
@@ -45,9 +45,10 @@ class ranked_qr {
     return x;
   }
 
-  /// The least of R's diagonal over the largest: next to nothing where the rank is less than it was said to be.
+  /// The smallest diagonal element of R over the largest: close to zero if the rank is lower than assumed.
   SALTUS_FN Real least() const { return abs(a_[rank - 1][rank - 1]) / abs(a_[0][0]); }
-  /// What is left of A beyond the rank, over the largest of R's diagonal: not rounding where the rank is more than it was said to be.
+  /// The largest remaining element of A beyond the rank, over the largest diagonal element of R: above rounding if the rank is higher than
+  /// assumed.
   SALTUS_FN_COLD Real rest() const {
     Real most = Real(0.0);
     for (int i = rank; i < rows; ++i)
@@ -57,10 +58,10 @@ class ranked_qr {
 
  private:
   vec<vec<Real, columns>, rows> a_;  ///< R, and below it the reflections without their first entries
-  vec<Real, columns> column_;        ///< which one stands at a place
+  vec<Real, columns> column_;        ///< the number of the column at a place
   vec<Real, rank> first_, over_;     ///< of a reflection I - over v v', the first entry of v
 
-  /// Puts the column with the largest rest at place k.
+  /// Moves the column with the largest remainder to place k.
   SALTUS_FN_COLD void choose(int k) {
     Real most = Real(-1.0), chosen(static_cast<double>(k));
     SALTUS_ROLLED for (int j = k; j < columns; ++j) {

@@ -1,11 +1,11 @@
-// L D L' of a large sparse symmetric matrix, one per lane, where all matrices have one pattern: what is eliminated when, and which
-// number each multiply-add goes to, has been found beforehand (host/compile/elimination.hpp) and stands in tables. No exchanges:
-// the order of the tables must keep pivots from zero. Over any number that divides.
+// L D L' of a large sparse symmetric matrix, one per lane, where all matrices have one pattern. The host finds the order of elimination
+// and the target of each multiply-add in advance (host/compile/elimination.hpp) and puts them into tables. No exchanges: the order of the
+// tables must keep pivots from zero. Over any number type with division.
 //
 // Numbers of a matrix: D at its places 0 to n-1, then L below its diagonal, column by column. Tables have
 //
-//     unknowns, entries     n, and how many entries L has below its diagonal
-//     start[n + 1], row[]   where columns begin among those entries; the row of each
+//     unknowns, entries     n, and the number of entries of L below its diagonal
+//     start[n + 1], row[]   where columns begin among those entries; the row of each entry
 //     target[]              the number that each multiply-add goes to, in the order of `factorise`
 #pragma once
 
@@ -16,14 +16,14 @@ namespace saltus {
 template <class Number, class Tables>
 struct sparse_ldl {
   static constexpr int n = Tables::unknowns, entries = Tables::entries;
-  Number numbers[n + entries];  ///< of A, then of D and L
+  Number numbers[n + entries];  ///< of A; after factorisation, of D and L
   vec<Number, n> over_d;
 
   SALTUS_FN void clear() {
     for (int i = 0; i < n + entries; ++i) numbers[i] = Number(0.0);
   }
 
-  /// Column by column: what comes after it is made less by what it contributes.
+  /// Column by column (right-looking): each column is subtracted from those that follow.
   SALTUS_FN_COLD void factorise() {
     int next = 0;
     Number* const l = numbers + n;
@@ -41,7 +41,7 @@ struct sparse_ldl {
     }
   }
 
-  /// A x = b, in the order of elimination.
+  /// Solves A x = b, with the unknowns in the order of elimination.
   SALTUS_FN_COLD void solve(vec<Number, n>& b) const {
     const Number* const l = numbers + n;
     for (int j = 0; j < n; ++j)

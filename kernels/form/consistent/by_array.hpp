@@ -1,5 +1,5 @@
-// A consistent point of equations of any order by their derivative array (form/derivative_array.hpp): the smallest change of the
-// values that meets all of its constraints at once.
+// A consistent point of equations of any order from their derivative array (form/derivative_array.hpp): the smallest change of the values
+// that satisfies all of its constraints at once.
 #pragma once
 
 #include "form/consistent/start_sizes.hpp"
@@ -19,17 +19,17 @@ struct settling_by_array {
   template <class Real>
   using held = typename Functions::template held<Real>;
 
-  /// The size at which a change of each value counts: changes are the least over these. What has none does not move.
+  /// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
   template <class System, class Real>
   SALTUS_FN static vec<Real, values> sizes_of(const System& system, const vec<Real, values>& y) {
     vec<Real, values> r;
     for (int i = 0; i < values; ++i) r[i] = abs(y[i]) + system.floor(i);
     return r;
   }
-  /// The same where the highest derivatives move before all others, which they follow from.
+  /// The same, except that the highest derivatives, which the equations determine, move before all others.
   template <class Real>
   SALTUS_FN static vec<Real, values> with_followers(vec<Real, values> sizes) {
-    constexpr double most = 0x1p25;  // more than of what is free (detail::weigh_start)
+    constexpr double most = 0x1p25;  // above the scale of free values (detail::weigh_start)
     for (int j = 0; j < unknowns; ++j) {
       Real& size = sizes[layout::place(j) + layout::highest(j)];
       size = select(size > Real(0.0), max(size, Real(most)), size);
@@ -37,16 +37,16 @@ struct settling_by_array {
     return sizes;
   }
 
-  /// The change of values; what constraints lack, the most over the size of their terms, and which equation that is (-1: a hidden
+  /// The change of the values; the residuals, the largest one relative to its terms, and the number of its equation (-1: a hidden
   /// constraint).
   template <class Real>
   struct change {
     vec<Real, values> by;
     vec<Real, constraints> constraint, terms;
     Real lacking, worst, residual_of_worst;
-    mask_of<Real> regular;  ///< no constraint depends on others, or is about what may not move
+    mask_of<Real> regular;  ///< no constraint depends on others, or on fixed values alone
     mask_of<Real> found;    ///< w was found
-    mask_of<Real> of_rank;  ///< the array has no higher rank than it was found to have
+    mask_of<Real> of_rank;  ///< the rank of the array is not higher than assumed
   };
   template <class System, class Real>
   SALTUS_FN_CALLED static change<Real> change_at(const System& system, Real t, const vec<Real, values>& y,
@@ -83,7 +83,7 @@ struct settling_by_array {
     return r;
   }
 
-  /// From the end of a step, near the solution.
+  /// Starts from the end of a step, near the solution.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> near(const System& system, Real t, vec<Real, values>& y,
                                                mask_of<Real> where) {
@@ -105,7 +105,7 @@ struct settling_by_array {
     return result(system, t, begun, y, found);
   }
 
-  /// From a guess: first the equations as they are written are met, then what is hidden in them as well.
+  /// Starts from a guess: satisfies the equations as written first, then the hidden constraints as well.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
                                                      const vec<Real, values>& sizes, mask_of<Real> where) {
@@ -124,7 +124,7 @@ struct settling_by_array {
     return r;
   }
 
-  /// The largest of what is left of the equations as the model wrote them, and whose it is.
+  /// The largest residual of the equations as written, and its equation.
   template <class Real>
   SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
@@ -139,9 +139,10 @@ struct settling_by_array {
   }
 
  private:
-  static constexpr double enough = 0x1p-4;  ///< of the root of rounding: what is left is about the square of it
+  static constexpr double enough = 0x1p-4;  ///< a fraction of root_epsilon: the change that remains is about the square
+                                            ///< of the last one
 
-  /// The first `count` constraints, by damped iteration; where it finds nothing the worst equation is told.
+  /// Satisfies the first `count` constraints, by damped iteration. If it fails, it names the worst equation.
   template <class System, class Real>
   SALTUS_FN_CALLED static consistency<Real> met_from_guess(const System& system, Real t, vec<Real, values>& y,
                                                            const vec<Real, values>& sizes, mask_of<Real> where,
@@ -153,7 +154,7 @@ struct settling_by_array {
     auto best = y, by = y;
     Real residual = Real(0.0), of = Real(-1.0);
     Real share = Real(1.0), lacking = Real(limits<scalar_of<Real>>::largest);
-    vec<Real, unknowns + 1> first;  // what is lacking is compared over the terms of the first point
+    vec<Real, unknowns + 1> first;  // sizes of the terms at the first point; residuals are compared relative to these
     auto begins = open;
     SALTUS_ROLLED for (int turn = 0; turn < most && any(open); ++turn) {
       const auto to = change_at(system, t, y, sizes, count);
@@ -165,7 +166,7 @@ struct settling_by_array {
         lacks = max(lacks, sizes_now[i] / first[i]) + not_finite(sizes_now[i]);
       }
       const Real size = size_of(system, y, to.by);
-      // Less is lacking than before: go on from here. Else a shorter part of the last change is tried.
+      // If the residual is smaller than before, go on from here. Otherwise try a shorter part of the last change.
       const auto less = begins | (lacks <= lacking * (Real(1.0) - Real(0.25) * share)) | (to.lacking <= Real(rounding));
       const auto better = open & to.found & (less | (size <= Real(small)));
       for (int i = 0; i < values; ++i) {
@@ -178,20 +179,21 @@ struct settling_by_array {
       share = select(better, turn == 0 ? Real(1.0) : min(share + share, Real(1.0)), Real(0.25) * share);
       y = best;
       const auto met = better & (share == Real(1.0)) & (to.regular | (to.lacking <= Real(small))) & to.of_rank;
-      // What is met already is left as it is: a guard may be zero there, and has no side once it is moved by rounding.
+      // A point that satisfies the equations already stays: a guard may be zero there, and a move by rounding would put it on an arbitrary
+      // side.
       const auto there = open & met & (size <= Real(turn == 0 ? rounding : 0.0));
       found = found | there;
       open = open & !there;
       move(y, by, share, open);
       const auto done = open & met & (size <= Real(small));
       found = found | done;
-      for (int i = 0; i < values; ++i) best[i] = select(done, y[i], best[i]);  // it stays while others go on
+      for (int i = 0; i < values; ++i) best[i] = select(done, y[i], best[i]);  // it stays while other lanes go on
       open = open & !done & (share >= Real(least_share)) & (better | mask_of<Real>::all(turn > 0));
-      // Off a point at which what may move has no effect on a constraint, such as a root at zero.
+      // Moves off a point at which the movable values have no effect on a constraint, such as a root at zero.
       begins = open & !to.regular & (to.lacking > Real(small)) & mask_of<Real>::all(turn == 0);
       for (int i = 0; i < values; ++i)
         y[i] = select(begins, fma(Real(0x1p-6), min(sizes[i], abs(y[i]) + Real(1.0)), y[i]), y[i]);
-      open = open & !(better & !begins & !met & (share == Real(1.0)) & (size <= Real(small)));  // nothing may move
+      open = open & !(better & !begins & !met & (share == Real(1.0)) & (size <= Real(small)));  // no value may move
     }
     for (int i = 0; i < values; ++i) y[i] = select(found | !where, y[i], best[i]);
     return {found, residual, of, Real(0.0)};
@@ -205,7 +207,7 @@ struct settling_by_array {
     detail::how_far(r, system, begun, y);
     return r;
   }
-  /// Of each equation, and of all that is hidden together: of that there is another basis at every point.
+  /// The length of each equation's residual, and of that of all hidden constraints together, whose basis changes from point to point.
   template <class Real>
   SALTUS_FN static vec<Real, unknowns + 1> lengths(const vec<Real, constraints>& of) {
     vec<Real, unknowns + 1> r;
@@ -217,7 +219,7 @@ struct settling_by_array {
     r[unknowns] = sqrt(r[unknowns]);
     return r;
   }
-  /// How far a change is, over the size of each value.
+  /// The size of a change, relative to the size of each value.
   template <class System, class Real>
   SALTUS_FN static Real size_of(const System& system, const vec<Real, values>& y, const vec<Real, values>& by) {
     Real size = Real(0.0);

@@ -1,4 +1,4 @@
-// Consistent states where rates are unknowns, too: of forms with a mass matrix and of those with a residual.
+// Consistent states if time derivatives are unknowns, too: for forms with a mass matrix and for those with a residual.
 #pragma once
 
 #include "form/consistent/index_1.hpp"

@@ -1,6 +1,6 @@
 // A consistent point of equations of any order, stage by stage (form/equation_series.hpp): the smallest change of x_j^(k + d_j) that
-// meets f_i^(k + c_i) = 0, with what stages before have settled. So positions are found first, then velocities that go with them,
-// then accelerations; and what an event has left continuous stays where it is.
+// satisfies f_i^(k + c_i) = 0, with the results of earlier stages fixed. So positions are found first, then consistent velocities, then
+// accelerations. Values that an event has left continuous stay where they are.
 #pragma once
 
 #include "form/consistent/continuation.hpp"
@@ -18,7 +18,7 @@ struct settling {
   template <class Real>
   using held = typename Functions::template held<Real>;
 
-  /// The size at which a change of each value counts: changes are the least over these. What has none does not move.
+  /// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
   template <class System, class Real>
   SALTUS_FN static vec<Real, values> sizes_of(const System& system, const vec<Real, values>& y) {
     vec<Real, values> r;
@@ -26,7 +26,7 @@ struct settling {
     return r;
   }
 
-  /// The change of a stage's values; what its equations lack, the most over the size of their terms, and which equation that is.
+  /// The change of a stage's values; the residuals, the largest one relative to its terms, and the number of its equation.
   template <class Real>
   struct stage_change {
     vec<Real, unknowns> by;
@@ -47,7 +47,7 @@ struct settling {
       if (k + series::c(i) >= 0)
         for (int l = 0; l < unknowns; ++l) {
           if (k + series::d(l) < 0) {
-            j[i][l] = Real(0.0);  // no value of this stage
+            j[i][l] = Real(0.0);  // not a value of this stage
             continue;
           }
           const Real size = abs(y[layout::place(l) + k + series::d(l)]);
@@ -75,8 +75,9 @@ struct settling {
     return r;
   }
 
-  /// How far an equation is from depending on others, all differentiated c_i times; and which it is. Its row of J is measured by what it
-  /// is where the solution has come from, as far off as values are large: there it may have been larger.
+  /// How far each equation, differentiated c_i times, is from depending on others; the smallest of these and its equation. Each row of J is
+  /// measured relative to its size at an earlier point of the solution, as far back as values are large: the row may have been larger
+  /// there.
   template <class Real>
   SALTUS_FN_COLD static detail::independence<Real> independence_at(Real t, const vec<Real, values>& y,
                                                                    const held<Real>& fixed) {
@@ -92,7 +93,7 @@ struct settling {
     auto j = series::jacobian(t, y, fixed);
     const auto was = series::jacobian(t, before, fixed);
     vec<Real, unknowns> nothing,
-        width;  // columns are as wide as one another: highest derivatives grow next to a singularity
+        width;  // scales that give columns equal norms: highest derivatives grow near a singularity
     for (int l = 0; l < unknowns; ++l) {
       Real largest = Real(0.0);
       for (int i = 0; i < unknowns; ++i) largest = max(largest, max(abs(j[i][l]), abs(was[i][l])));
@@ -112,7 +113,7 @@ struct settling {
     return {all.least, all.of};
   }
 
-  /// How far a change of values of stage k is, over the size of each.
+  /// The size of a change of the values of stage k, relative to the size of each.
   template <class System, class Real>
   SALTUS_FN static Real size_of(const System& system, int k, const vec<Real, values>& y,
                                 const vec<Real, unknowns>& by) {
@@ -134,7 +135,7 @@ struct settling {
     }
   }
 
-  /// The lanes in which a derivative of an unknown, value i, may occur in equation `of` or in what it is differentiated to.
+  /// The lanes in which value i, a derivative of an unknown, may occur in equation `of` or in its derivatives.
   template <class Real>
   SALTUS_FN static mask_of<Real> concerns(Real of, int i) {
     auto r = mask_of<Real>::all(false);
@@ -144,9 +145,10 @@ struct settling {
     return r;
   }
 
-  static constexpr double enough = 0x1p-4;  ///< of the root of rounding: what is left is about the square of it
+  static constexpr double enough = 0x1p-4;  ///< a fraction of root_epsilon: the change that remains is about the square
+                                            ///< of the last one
 
-  /// From the end of a step, near the solution: J is taken once for all stages.
+  /// Starts from the end of a step, near the solution: one J serves all stages.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> near(const System& system, Real t, vec<Real, values>& y,
                                                mask_of<Real> where) {
@@ -165,7 +167,7 @@ struct settling {
       for (int k = -series::most_c; k <= 0; ++k) {
         const auto f = series::residual_of_stage(k, t, y, system.c);
         auto change = change_of(k, j, f, y, sizes);
-        // What has been moved once and is met to rounding stays: the highest derivatives may be far more sensitive than that.
+        // Values that have moved once and satisfy their equations to rounding stay: the highest derivatives may be far more sensitive.
         const auto is_off = turn == 0 ? mask_of<Real>::all(true) : !(change.lacking <= Real(rounding));
         for (int l = 0; l < unknowns; ++l) change.by[l] = select(is_off, change.by[l], Real(0.0));
         size = max(size, size_of(system, k, y, change.by));
@@ -184,8 +186,8 @@ struct settling {
     return r;
   }
 
-  /// From a guess, by damped Newton iteration in each stage; where `persistent` by continuation, too. Where one finds nothing its worst
-  /// equation is told.
+  /// Starts from a guess, by damped Newton iteration in each stage; if `persistent`, also by continuation. If a stage fails, it names its
+  /// worst equation.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
                                                      const vec<Real, values>& sizes, mask_of<Real> where,
@@ -211,7 +213,7 @@ struct settling {
     return r;
   }
 
-  /// The largest of what is left of the equations as the model wrote them, and whose it is.
+  /// The largest residual of the equations as written, and its equation.
   template <class Real>
   SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
@@ -251,14 +253,14 @@ struct settling {
     vec<Real, unknowns> by;
     for (int l = 0; l < unknowns; ++l) by[l] = Real(0.0);
     consistency<Real> r{found, Real(0.0), Real(-1.0), Real(0.0)};
-    // How much is lacking is compared over the terms of the first point: those of later ones may grow with what is lacking.
+    // Residuals are compared relative to the terms at the first point: the terms at later points may grow with the residual.
     vec<Real, unknowns> first;
     Real share = Real(1.0), lacking = Real(limits<scalar_of<Real>>::largest);
     auto begins = open;
     for (int turn = 0; turn < most && any(open); ++turn) {
       const auto f = series::residual_of_stage(k, t, y, system.c);
       const auto change = change_of(k, series::jacobian(t, y, system.c), f, y, sizes);
-      // Less is lacking than before: go on from here. Else a shorter part of the last change is tried.
+      // If the residual is smaller than before, go on from here. Otherwise try a shorter part of the last change.
       const Real size = size_of(system, k, y, change.by);
       for (int i = 0; i < unknowns; ++i) first[i] = select(begins, change.terms[i], turn == 0 ? Real(1.0) : first[i]);
       const Real lacks = lacking_over(k, f, first);
@@ -273,14 +275,15 @@ struct settling {
       share = select(better, turn == 0 ? Real(1.0) : min(share + share, Real(1.0)), Real(0.25) * share);
       y = best;
       const auto met = better & (share == Real(1.0)) & is_met(k, change, small);
-      // What is met already is left as it is: a guard may be zero there, and has no side once it is moved by rounding.
+      // A point that satisfies the equations already stays: a guard may be zero there, and a move by rounding would put it on an arbitrary
+      // side.
       const auto there = open & met & (size <= Real(turn == 0 ? rounding : 0.0));
       found = found | there;
       open = open & !there;
       move(k, y, by, share, open);
       const auto done = open & met & (size <= Real(small));
       found = found | done;
-      for (int i = 0; i < values; ++i) best[i] = select(done, y[i], best[i]);  // it stays while others go on
+      for (int i = 0; i < values; ++i) best[i] = select(done, y[i], best[i]);  // it stays while other lanes go on
       open = open & !done & (share >= Real(least_share)) & (better | mask_of<Real>::all(turn > 0));
       begins = open & (change.dependent >= Real(0.0)) & (change.lacking > Real(small)) & mask_of<Real>::all(turn == 0);
       nudge(k, y, sizes, begins);
@@ -289,7 +292,7 @@ struct settling {
     r.found = found;
     return r;
   }
-  /// A stage that damped iteration has not solved, of one instance off the lanes: whether continuation solves it.
+  /// Tries continuation on a stage that damped iteration has not solved, for a single instance. Returns true if it is solved.
   template <class System, class Real>
   SALTUS_FN_COLD static bool continue_stage(const System& system, int k, Real t, vec<Real, values> guess,
                                             vec<Real, values>& y, const vec<Real, values>& sizes) {
@@ -320,7 +323,7 @@ struct settling {
       if (k + series::c(i) >= 0) r = max(r, abs(f[i]) / terms[i]) + not_finite(f[i]);
     return r;
   }
-  /// Off a point at which what may move has no effect on an equation, such as a root at zero.
+  /// Moves off a point at which the movable values have no effect on an equation, such as a root at zero.
   template <class Real>
   SALTUS_FN static void nudge(int k, vec<Real, values>& y, const vec<Real, values>& sizes, mask_of<Real> where) {
     constexpr double part = 0x1p-6;
@@ -330,8 +333,8 @@ struct settling {
       y[i] = select(where, fma(Real(part), min(sizes[i], abs(y[i]) + Real(1.0)), y[i]), y[i]);
     }
   }
-  /// No equation is left unmet because it depends on others, or because what it is about may not move; and the last stage, which
-  /// determines everything, has none that depend on others.
+  /// True if no equation remains unsatisfied because it depends on others or on fixed values alone. In the last stage, which determines all
+  /// values, no equation may depend on others.
   template <class Real>
   SALTUS_FN static mask_of<Real> is_met(int k, const stage_change<Real>& change, double small) {
     const auto regular = change.dependent < Real(0.0);

@@ -1,12 +1,13 @@
-// A point on the equations that damped Newton iteration does not find from a guess, by continuation (E. L. Allgower and K. Georg,
-// "Introduction to Numerical Continuation Methods", 2003). A homotopy h(y, s) has the guess for s = 0, and for s = 1 it is the equations:
+// Finds a point on the equations by continuation if damped Newton iteration does not find one from a guess (E. L. Allgower and K. Georg,
+// "Introduction to Numerical Continuation Methods", 2003). For s = 0 the solution of a homotopy h(y, s) = 0 is the guess, for s = 1 it is
+// that of the equations:
 //
 //     Newton homotopy      h = f(y) - (1 - s) f(y0)
 //     linear homotopy      h = s f(y) + (1 - s) J(y0) (y - y0)
 //
-// Its solutions are followed by arc length, so that s may turn back where the curve does: at a minimum of |f|, which no iteration
-// that only lessens |f| gets over. Where there are fewer equations than unknowns the solutions are no curve: of all directions along
-// them the one nearest to the last is taken, and corrections are the smallest (Moore and Penrose).
+// The solutions are followed by arc length, so that s may turn back where the curve does: at a minimum of |f|, which an iteration that
+// only decreases |f| cannot pass. With fewer equations than unknowns the solutions are not a curve: the direction along them that is nearest
+// to the last one is taken, and corrections are the smallest (Moore and Penrose).
 #pragma once
 
 #include "linear/least_change.hpp"
@@ -15,14 +16,14 @@ namespace saltus {
 
 enum class homotopy { newton, linear };
 
-/// A stage k of the equations `Series` (form/equation_series.hpp) of a single instance, followed from the guess y0; the values of
-/// earlier stages are held. What has no width stays.
+/// Stage k of the equations `Series` (form/equation_series.hpp) of a single instance, followed from the guess y0; the values of earlier
+/// stages are held. A value of width zero stays.
 template <class Series, class Real>
 struct continuation {
   static constexpr int unknowns = Series::unknowns, values = Series::values;
   using layout = typename Series::layout;
   using held = typename Series::template held<Real>;
-  /// Of every unknown its change from the guess over its width; then s.
+  /// For every unknown its change from the guess over its width; then s.
   using place = vec<Real, unknowns + 1>;
 
   const int k;
@@ -47,8 +48,8 @@ struct continuation {
     }
   }
 
-  /// Follows the solutions to s = 1, where arrives(y) is asked: it may move y, and tells whether that is a solution. `way`: 1 begins
-  /// with s growing, -1 with s falling.
+  /// Follows the solutions to s = 1 and calls arrives(y) there, which may move y and returns true if y is a solution. `way`: 1 begins with
+  /// s increasing, -1 with s decreasing.
   template <class Arrives>
   SALTUS_FN_COLD bool follow(double way, vec<Real, values>& y, Arrives&& arrives) const {
     constexpr int most = 2000;
@@ -102,7 +103,7 @@ struct continuation {
       if (k + Series::d(l) >= 0) y[value_of(l)] = fma(width[l], fma(part, b[l] - a[l], a[l]), y[value_of(l)]);
     return y;
   }
-  /// J of the stage, by the places of unknowns.
+  /// J of the stage, with respect to the scaled changes of the unknowns.
   SALTUS_FN matrix<Real, unknowns> jacobian_at(const vec<Real, values>& y) const {
     auto j = Series::jacobian(t, y, fixed);
     for (int i = 0; i < unknowns; ++i)
@@ -110,7 +111,7 @@ struct continuation {
     return j;
   }
 
-  /// h(y, s), and its derivatives by all of a place.
+  /// h(y, s), and its derivatives with respect to all components of a place.
   struct linear_homotopy {
     matrix<Real, unknowns + 1> by;
     vec<Real, unknowns + 1> h;
@@ -135,7 +136,7 @@ struct continuation {
     return r;
   }
 
-  /// Turns a direction into the nearest one along the solutions; false where there is none.
+  /// Replaces a direction by the nearest one along the solutions; false if there is none.
   SALTUS_FN_COLD bool turn(const place& at, place& along) const {
     constexpr double least = 1e-6;
     const auto here = at_place(at);
@@ -151,7 +152,7 @@ struct continuation {
     return is((off.dependent < Real(0.0)) & (length > Real(least)));
   }
 
-  /// Back onto the solutions from a step along them; the number of iterations, 0 if there is no convergence.
+  /// Corrects back onto the solutions after a step along them. Returns the number of iterations, 0 without convergence.
   SALTUS_FN_COLD int correct(place& at, double step) const {
     constexpr int most = 8;
     constexpr double enough = 1e-10;

@@ -1,5 +1,5 @@
-// The derivatives of a consistent point with respect to parameters. What is solved for there are unknowns u of equations E = 0
-// (form/consistent/index_1.hpp): so  E_u u' = -(E_y y' + E_p),  whose right-hand side is E over dual numbers with u held.
+// The derivatives of a consistent point with respect to parameters. The unknowns u of the search satisfy E = 0
+// (form/consistent/index_1.hpp), so  E_u u' = -(E_y y' + E_p).  The right-hand side is E over dual numbers with u held.
 #pragma once
 
 #include "form/consistent/index_1.hpp"
@@ -8,7 +8,7 @@ namespace saltus {
 
 namespace detail {
 
-/// The unknowns of `to`, y or its rates, take the derivatives -B^-1 r.
+/// Gives the unknowns of `to`, y or its time derivatives, the derivatives -B^-1 r.
 template <class System, class Real, int n, int k, int m>
 SALTUS_FN void solve_for_derivatives(const lu<Real, m>& by, const vec<dual<Real, k>, m>& r, vec<dual<Real, k>, n>& y,
                                      vec<dual<Real, k>, n>& rate) {
@@ -24,7 +24,7 @@ SALTUS_FN void solve_for_derivatives(const lu<Real, m>& by, const vec<dual<Real,
   }
 }
 
-/// At a consistent point, what d/dt E = 0 says of the rates of the unknowns.
+/// The time derivatives of the unknowns at a consistent point, from d/dt E = 0.
 template <class System, class Real, int n, int m>
 SALTUS_FN vec<Real, m> rates_of_unknowns(const System& system, const lu<Real, m>& by, Real t, const vec<Real, n>& y,
                                          const vec<Real, n>& rate) {
@@ -40,7 +40,7 @@ SALTUS_FN vec<Real, m> rates_of_unknowns(const System& system, const lu<Real, m>
   return by.solve(right);
 }
 
-/// The value, and no derivatives.
+/// The same value without derivatives.
 template <class Real, int k>
 SALTUS_FN dual<Real, k> without_derivatives(const dual<Real, k>& a) {
   return dual<Real, k>(a.value);
@@ -48,8 +48,8 @@ SALTUS_FN dual<Real, k> without_derivatives(const dual<Real, k>& a) {
 
 }  // namespace detail
 
-/// At a consistent (t, y) with the rates of y: the derivatives of algebraic states, and those of all rates. `over_duals` is the system over
-/// numbers with derivatives; those of the states that are not algebraic are given.
+/// At a consistent (t, y) with the time derivatives of y: the parameter derivatives of algebraic states, and those of all time derivatives.
+/// `over_duals` is the system over numbers with derivatives; those of states that are not algebraic are given.
 template <class System, class Lifted, class Real, int n, int k>
 SALTUS_FN_COLD void derive_consistent(const System& system, const Lifted& over_duals, dual<Real, k> t,
                                       vec<dual<Real, k>, n>& y, vec<dual<Real, k>, n>& rate) {
@@ -73,7 +73,8 @@ SALTUS_FN_COLD void derive_consistent(const System& system, const Lifted& over_d
     });
   }
   if constexpr (System::highest_index == 1) {
-    // d/dt E = E_t + E_y y' + E_rate y'' = 0, for the rates of algebraic states and, where rates are unknowns, for those of rates.
+    // d/dt E = E_t + E_y y' + E_rate y'' = 0 gives the time derivatives of algebraic states. If time derivatives are unknowns, it also gives
+    // the second ones.
     const auto solution = detail::rates_of_unknowns(system, by, t.value, at, along);
     using twice = dual<lifted>;
     vec<twice, n> y_on, rate_on;
@@ -94,7 +95,7 @@ SALTUS_FN_COLD void derive_consistent(const System& system, const Lifted& over_d
   }
 }
 
-/// d2y/dt2 at a consistent (t, y) with the rates of y.
+/// d2y/dt2 at a consistent (t, y) with the time derivatives of y.
 template <class System, class Real, int n>
 SALTUS_FN_COLD vec<Real, n> second_rates(const System& system, Real t, const vec<Real, n>& y,
                                          const vec<Real, n>& rate) {

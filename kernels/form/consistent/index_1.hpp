@@ -1,5 +1,5 @@
-// Index 1: Newton for the algebraic states and the rates of the differential ones, with the differential states held
-// (Brown, Hindmarsh, Petzold, SIAM J. Sci. Comput. 19 (1998) 1495).
+// Index 1: Newton for the algebraic states and the time derivatives of the differential ones, with the differential states held (Brown,
+// Hindmarsh, Petzold, SIAM J. Sci. Comput. 19 (1998) 1495).
 #pragma once
 
 #include "form/consistent/search.hpp"
@@ -8,7 +8,7 @@ namespace saltus {
 
 namespace detail {
 
-/// The equations and their derivatives by the unknowns.
+/// The equations and their derivatives with respect to the unknowns.
 template <class Real, int m>
 struct algebraic_equations {
   vec<Real, m> r;
@@ -45,7 +45,7 @@ SALTUS_FN_COLD auto algebraic_equations_at(const System& system, Real t, const v
   return e;
 }
 
-/// The largest residual among the equations that are constraints: those no rate appears in.
+/// The largest residual of a constraint. Constraints are the equations in which no time derivative occurs.
 template <class System, class Real, int n>
 SALTUS_FN_COLD void measure(consistency<Real>& c, const vec<Real, algebraic_part<System, n>::count>& r,
                             const matrix<Real, algebraic_part<System, n>::count>& by) {
@@ -65,7 +65,7 @@ SALTUS_FN_COLD void measure(consistency<Real>& c, const vec<Real, algebraic_part
   });
 }
 
-/// What the unknowns are measured in: algebraic states, or if there is none the rates.
+/// The scales of the unknowns: those of algebraic states, or, without any, of time derivatives.
 template <class System, class Real, int n, int m>
 SALTUS_FN vec<Real, m> scales_of(const System& system, const vec<Real, n>& y, const vec<Real, n>& rate,
                                  const vec<Real, m>& change) {
@@ -80,7 +80,7 @@ SALTUS_FN vec<Real, m> scales_of(const System& system, const vec<Real, n>& y, co
   });
   return scale;
 }
-/// The sizes of the terms of the equations that leave r, as in linear_system.
+/// The sizes of the terms of the equations, whose residuals are r, as in linear_system.
 template <class System, class Real, int n>
 SALTUS_FN_COLD auto sizes_of_equations(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
                                        const vec<Real, algebraic_part<System, n>::count>& r) {
@@ -97,8 +97,8 @@ SALTUS_FN_COLD auto sizes_of_equations(const System& system, Real t, const vec<R
   each<part::count>([&](int k) SALTUS_INLINE_LAMBDA { sizes[k] = size[part::state(k)]; });
   return sizes;
 }
-/// How large unknowns would be if the terms of their equations did not cancel: they are known to the rounding of that. Sizes
-/// of terms times |B^-1|, with B the derivatives by the unknowns.
+/// The sizes that the unknowns would have if the terms of their equations did not cancel; rounding of these sizes limits the accuracy of the
+/// unknowns. They are |B^-1| times the sizes of the terms, with B the derivatives by the unknowns.
 template <class System, class Real, int n>
 SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, vec<Real, n> y, vec<Real, n> rate,
                                       vec<Real, algebraic_part<System, n>::count> r,
@@ -115,7 +115,7 @@ SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, vec<Real, n>
   }
   return whole;
 }
-/// The scales of unknowns that are but rounding of terms that cancel are those of the terms.
+/// Replaces the scales of unknowns that are only rounding of cancelling terms by the scales of these terms.
 template <class Real, int m>
 SALTUS_FN void widen(vec<Real, m>& scale, const vec<Real, m>& size, mask_of<Real> where) {
   each<m>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -128,7 +128,7 @@ SALTUS_FN Real largest_in(const vec<Real, m>& change, const vec<Real, m>& scale)
   each<m>([&](int k) SALTUS_INLINE_LAMBDA { r = max(r, abs(change[k]) * scale[k]) + not_finite(change[k]); });
   return r;
 }
-/// Unknowns less a part of an increment.
+/// Subtracts a part of an increment from the unknowns.
 template <class System, class Real, int n, int m>
 SALTUS_FN void move_unknowns(vec<Real, n>& y, vec<Real, n>& rate, const vec<Real, m>& change, Real part_of_it) {
   using part = algebraic_part<System, n>;
@@ -139,7 +139,7 @@ SALTUS_FN void move_unknowns(vec<Real, n>& y, vec<Real, n>& rate, const vec<Real
   });
 }
 
-/// One of Newton's increments at (t, y, rate), and its size in units of what counts.
+/// One Newton increment at (t, y, rate), and its size relative to the scales.
 template <class System, class Real, int n>
 struct newton_increment {
   static constexpr int m = algebraic_part<System, n>::count;
@@ -154,7 +154,7 @@ struct newton_increment {
     scale = scales_of(system, y, rate, change);
     size = largest_in(change, scale);
   }
-  /// What does not shrink may be rounding, and is measured as such in the lanes of `stuck`.
+  /// Increments that do not shrink may be rounding; in the lanes of `stuck` they are measured relative to it.
   SALTUS_FN void measure_as_rounding(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
                                      mask_of<Real> stuck) {
     widen(scale, sizes_uncancelled(system, t, y, rate, equations.r, solver), stuck);
@@ -162,7 +162,7 @@ struct newton_increment {
   }
 };
 
-/// Where an increment has led, how much of it was taken, and whether the next one is smaller.
+/// The point after an increment, the part of the increment taken, and whether the next increment is smaller.
 template <class Real, int n>
 struct moved_point {
   vec<Real, n> y, rate;
@@ -170,8 +170,8 @@ struct moved_point {
   mask_of<Real> good;
 };
 
-/// Takes an increment, the part `p.part` of it to begin with: lanes of `open` whose next one would not shrink try a quarter of
-/// that, again and again.
+/// Takes an increment, at first the part `p.part` of it. Lanes of `open` whose next increment would not be smaller try a quarter of that
+/// part, repeatedly.
 template <class System, class Real, int n>
 SALTUS_FN void take_damped(moved_point<Real, n>& p, newton_increment<System, Real, n>& step, const System& system,
                            Real t, const vec<Real, n>& y, const vec<Real, n>& rate, mask_of<Real> open) {
@@ -223,10 +223,10 @@ SALTUS_FN_COLD mask_of<Real> determinant_turns(const System& system, Real t, con
   return determinant_turns(system, t, y, rate, orientation, by, rate_by);
 }
 
-/// Has Newton's iteration converged that has left r after an increment of the size `last`? Next to a double root each increment is half of
-/// the one before, and the next one by the same matrix a quarter of it (the limit of Kantorovich's theorem): a small increment does not
-/// show there that a root is near. The next one must be much less. Increments that are but rounding do not shrink either, and the
-/// determinant keeps its sign over several of them.
+/// The lanes in which Newton's iteration has converged, with the residuals r after an increment of the size `last`. Next to a double root
+/// each increment is half of the previous one, and the next one by the same matrix is a quarter of it (the limit of Kantorovich's theorem).
+/// There a small increment does not show that a root is near, so the next one must be much smaller. Increments that are only rounding do not
+/// shrink either; for them it suffices that the determinant keeps its sign over several increments.
 template <class System, class Real, int n>
 SALTUS_FN mask_of<Real> has_converged(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
                                       const vec<Real, algebraic_part<System, n>::count>& r,
@@ -247,9 +247,9 @@ SALTUS_FN mask_of<Real> has_converged(const System& system, Real t, const vec<Re
   return good | !determinant_turns(system, t, y, rate, solver.orientation(), next, Real(several));
 }
 
-/// The lanes in which the matrix is singular nearby: the determinant turns where algebraic states change by the part `nearby` of themselves,
-/// in the direction of which the equations tell least. If there are no algebraic states, where the states do along their rates, which grow
-/// next to a singularity.
+/// The lanes in which the matrix is singular nearby: its determinant changes its sign if the algebraic states change by the fraction `nearby`
+/// in the direction that the equations determine least. Without algebraic states, the states change along their time derivatives instead,
+/// which grow near a singularity.
 template <class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const System& system, Real t, const vec<Real, n>& y,
                                                  const vec<Real, n>& rate, double nearby) {
@@ -272,8 +272,8 @@ SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const System& system, Real t, c
   }
 }
 
-/// The rates of algebraic states, at a consistent point: constraints stay met, 0 = d/dt F(t, y, rate). What is solved is
-/// solved for the rates of rates as well, which are not needed.
+/// The time derivatives of algebraic states, at a consistent point: constraints stay met, 0 = d/dt F(t, y, rate). These equations also give
+/// the second time derivatives of the other states, which are not needed.
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>& rate,
                                               const lu<Real, algebraic_part<System, n>::count>& solver,
@@ -305,8 +305,8 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
 
 }  // namespace detail
 
-/// Index 1. Moves the algebraic states of y, and the rates of all, in the lanes of `where`. At the start increments are
-/// damped until they shrink, measured with the same matrix and on the same scales (natural monotonicity; Deuflhard).
+/// Index 1. Moves the algebraic states of y, and all time derivatives, in the lanes of `where`. At the start increments are damped until
+/// they shrink, measured with the same matrix and on the same scales (natural monotonicity; Deuflhard).
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                   mask_of<Real> where) {
@@ -315,7 +315,8 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
   constexpr int m = part::count;
   constexpr bool damped = What == search_for::start;
   constexpr int most = damped ? 80 : 6;
-  constexpr double enough = damped ? 64.0 * limits<T>::epsilon : root_epsilon<T>;  // it leaves about its square
+  constexpr double enough = damped ? 64.0 * limits<T>::epsilon : root_epsilon<T>;  // the next increment is about its
+                                                                                   // square
   const auto begun = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
   mask_of<Real> open = where;
@@ -337,7 +338,7 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
       y[i] = select(on, to.y[i], y[i]);
       rate[i] = select(on, to.rate[i], rate[i]);
     });
-    // Where the matrix is nearly singular rounding keeps increments from shrinking: two small ones in a row must do.
+    // With a nearly singular matrix, rounding keeps increments from shrinking: two consecutive small ones suffice.
     const auto stalls = (step.size <= Real(root_epsilon<T>)) & (last <= Real(root_epsilon<T>));
     const auto done = on & ((step.size <= Real(enough)) | stalls) & (to.part == Real(1.0));
     last = select(on, step.size, last);

@@ -32,7 +32,7 @@ SALTUS_FN vec<dual<Real, width>, n> along_all(const vec<Real, n>& y, const vec<R
   return r;
 }
 
-/// df/dz, a direction for every algebraic state z; and f itself.
+/// df/dz, one direction for every algebraic state z; returns f itself.
 template <int m, class System, class Real, int n>
 SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>* direction) {
   using part = algebraic_part<System, n>;
@@ -50,7 +50,7 @@ SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real
   return value;
 }
 
-/// The solution x of sum over l of by_kl x_l = r_k, with the derivatives of g as the matrix, in the lanes where it is one.
+/// The solution x of sum over l of by_kl x_l = r_k, with the derivatives of g as the matrix.
 template <int width, class Real, int m>
 SALTUS_FN vec<Real, m> solve_by(const vec<dual<Real, width>, m>& g, const vec<Real, m>& r,
                                 Real* orientation = nullptr) {
@@ -63,7 +63,7 @@ SALTUS_FN vec<Real, m> solve_by(const vec<dual<Real, width>, m>& g, const vec<Re
   return factors.solve(r);
 }
 
-/// Projects y onto the constraints along df/dz, in the lanes of `open`; those that are left open are not there.
+/// Projects y onto the constraints along df/dz, in the lanes of `open`. Returns the lanes that have not converged.
 template <class System, class Real, int n>
 SALTUS_FN mask_of<Real> move_onto_constraints(const System& system, Real t, vec<Real, n>& y, mask_of<Real> open,
                                               int most, Real enough) {
@@ -88,8 +88,8 @@ SALTUS_FN mask_of<Real> move_onto_constraints(const System& system, Real t, vec<
   return open;
 }
 
-/// The same along what df/dz is without the states that are written, which stay, in the lanes of `open`. Returns those in which the
-/// constraints are met; `of`: else the state whose constraint is not.
+/// The same along the part of df/dz without the states that are written, which stay. Returns the lanes of `open` in which the constraints
+/// are met; otherwise `of` is the state of a constraint that is not.
 template <class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Real t, vec<Real, n>& y,
                                                        const vec<Real, n>& written, mask_of<Real> open, Real& of) {
@@ -134,8 +134,8 @@ SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Rea
   return found;
 }
 
-/// Solves the time derivative of the constraints for the algebraic states, in the lanes of `open`, where `rate` becomes f;
-/// those that are left open have no solution.
+/// Solves the time derivative of the constraints for the algebraic states, in the lanes of `open`, where `rate` becomes f. Returns the
+/// lanes that have not converged.
 template <class System, class Real, int n>
 SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                             mask_of<Real> open, int most, Real enough, Real& orientation) {
@@ -167,8 +167,8 @@ SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Re
 
 }  // namespace detail
 
-/// Index 2. Moves all states of y in the lanes of `where`: onto the constraints, and the algebraic ones to where the
-/// constraints stay met. `rate` becomes f; that of an algebraic state is left at zero.
+/// Index 2. In the lanes of `where` it projects the states onto the constraints and sets the algebraic states so that the constraints stay
+/// met. `rate` becomes f; it is zero for algebraic states.
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                     mask_of<Real> where) {

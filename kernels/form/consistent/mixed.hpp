@@ -1,4 +1,4 @@
-// A singular mass matrix in whose rows rates are mixed: steps of implicit Euler over an instant; their slope is the rate.
+// A singular mass matrix whose rows mix time derivatives: steps of implicit Euler over an instant, whose slope is the time derivative.
 #pragma once
 
 #include "form/consistent/search.hpp"
@@ -6,7 +6,7 @@
 
 namespace saltus {
 
-/// One step of implicit Euler over `instant`: increments of y, and whether they were found.
+/// One step of implicit Euler over `instant`: increments of y; returns the lanes in which they were found.
 template <class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<Real, n>& y, Real instant,
                                         vec<Real, n>& z, mask_of<Real> where) {
@@ -40,10 +40,10 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
   return where & !open;
 }
 
-/// A singular mass matrix in whose rows rates are mixed. Steps of implicit Euler, each over an instant in which nothing
-/// happens: the first meets the constraints, and what follows shows how to go back to t. Rows that add up to a constraint
-/// add up the rounding of a step's slopes too: as long as steps differ, another one takes away what the last has left of
-/// it. One more, over a time in which states change by a part of themselves that rounding does not hide, shows the rates.
+/// A singular mass matrix whose rows mix time derivatives. The search takes steps of implicit Euler, each over an instant in which the
+/// solution hardly changes. The first step satisfies the constraints; the later ones give the slope for the way back to t. Rows that add up
+/// to a constraint also add up the rounding of a step's slopes, so another step follows as long as steps differ: it removes the residual of
+/// the last. A final step, over a time in which states change by a fraction well above rounding, gives the time derivatives.
 template <class System, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_freely(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                Real span, mask_of<Real> where) {
@@ -80,8 +80,9 @@ SALTUS_FN_COLD consistency<Real> settle_freely(const System& system, Real t, vec
   return c;
 }
 
-/// The constraints that rows of M(t, y) dy/dt - f add up to where a row of M depends on those before it: u'F and its derivatives by y for
-/// each such row, zero for others. u by Gram and Schmidt, each row against those before it twice.
+/// The constraints hidden in M(t, y) dy/dt - f: if a row of M depends on those before it, the combination u of these rows leaves u'F
+/// without time derivatives. For each such row, u'F and its derivatives by y; zero for others. u by Gram and Schmidt, each row against
+/// those before it twice.
 template <class Real, int n>
 struct hidden_rows {
   vec<Real, n> value;
@@ -94,7 +95,7 @@ SALTUS_FN_COLD hidden_rows<Real, n> hidden_rows_at(const System& system, Real t,
   for (int i = 0; i < n; ++i) still[i] = Real(0.0);
   const auto F = system.residual(t, y, still);
   const auto l = linearise(system, t, y, still);
-  matrix<Real, n> q, made;  // orthonormal rows, and what they are made of: q = made M
+  matrix<Real, n> q, made;  // orthonormal rows q = made M, and the coefficients
   hidden_rows<Real, n> r;
   for (int i = 0; i < n; ++i) {
     vec<Real, n> rest, u;
@@ -132,8 +133,8 @@ SALTUS_FN_COLD hidden_rows<Real, n> hidden_rows_at(const System& system, Real t,
   return r;
 }
 
-/// The same where states that a transition has written stay: others are moved onto the constraints first, by the smallest change over
-/// their sizes.
+/// The same if states that a transition has written must stay: the others are first moved onto the constraints, by the smallest change
+/// relative to their sizes.
 template <class System, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                               Real span, mask_of<Real> where, const vec<Real, n>& written) {
@@ -170,7 +171,7 @@ SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<
   for (int i = 0; i < n; ++i) y[i] = select(some & !met, begun[i], y[i]);
   auto c = settle_freely(system, t, y, rate, span, where & (met | !some));
   c.found = c.found & (met | !some);
-  for (int i = 0; i < n; ++i) y[i] = select(some & (written[i] > Real(0.0)), begun[i], y[i]);  // but for rounding
+  for (int i = 0; i < n; ++i) y[i] = select(some & (written[i] > Real(0.0)), begun[i], y[i]);  // removes rounding
   detail::how_far(c, system, begun, y);
   return c;
 }

@@ -1,17 +1,17 @@
-// The nearest point that meets the constraints, all states free.
+// The nearest point that satisfies the constraints, with all states free.
 #pragma once
 
 #include "form/consistent/search.hpp"
 
 namespace saltus {
 
-/// Moves y to the nearest point, in units of the states' own sizes, that meets the constraints of a semi-explicit system: all
-/// states free. Where y0 is and the constraints are linear about y, that is y0 - S C'(C S C')^-1 (g + C (y0 - y)).
+/// Moves y to the nearest point, in units of the states' own sizes, that satisfies the constraints of a semi-explicit system, with all
+/// states free. For constraints linearised about y, the nearest point to y0 is y0 - S C'(C S C')^-1 (g + C (y0 - y)).
 template <class System, class Real, int n>
 SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& y, mask_of<Real> where) {
   using part = detail::algebraic_part<System, n>;
   constexpr int m = part::count;
-  constexpr int most = 200;  // it converges like the curvature times the distance
+  constexpr int most = 200;  // the rate of convergence is curvature times distance
   const auto y0 = y;
   mask_of<Real> open = where;
   Real damping = Real(1.0), last = Real(limits<scalar_of<Real>>::largest);
@@ -42,7 +42,7 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
       way[i] = next - y[i];
       size = max(size, abs(way[i]) / (abs(y[i]) + Real(1e-6) * system.floor(i))) + not_finite(next);
     });
-    // Far from strongly curved constraints it would swing ever wider.
+    // Without damping it would oscillate ever wider far from strongly curved constraints.
     damping = select(size < Real(0.9) * last, damping, max(Real(0.5) * damping, Real(1.0 / 256)));
     last = size;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, fma(damping, way[i], y[i]), y[i]); });

@@ -1,34 +1,35 @@
-// Consistent states of a system with constraints (DAE): at the start, after every event, and at the end of every step. What all
-// searches for them share. Systems are those of linear/system.hpp.
+// Consistent states of a system with constraints (DAE): at the start, after every event, and at the end of every step. Common parts of the
+// searches for them. Systems are those of linear/system.hpp.
 #pragma once
 
 #include "linear/jacobian.hpp"
 
 namespace saltus {
 
-/// What became of a search for a consistent state.
+/// The result of a search for a consistent state.
 template <class Real>
 struct consistency {
   mask_of<Real> found;
   Real residual;  ///< the largest |residual| of a constraint
   Real of;        ///< the number of its equation; -1: there is none
-  Real moved;     ///< how far the states had to go, in units of what counts, squared
-  /// The sign of the determinant by which the constraints, with what is hidden in them, have their solution, times its least pivot.
+  Real moved;     ///< largest change of a state, squared, in units of its tolerance
+  /// The sign of the determinant of the matrix that determines the unknowns from the constraints, hidden ones included, times its smallest
+  /// pivot.
   Real orientation = Real(0.0);
 };
 
-/// How a consistent state is looked for: from a guess, damped and with many attempts; or from what a step has left,
-/// which is near already.
+/// The starting point of a search: a guess, from which it is damped and makes many attempts; or the end of a step, which is close to the
+/// solution.
 enum class search_for { start, step };
 
-/// The root of the rounding of T: an increment so small leaves one within rounding.
+/// The square root of the rounding of T: after an increment of this size the next one is within rounding.
 template <class T>
 inline constexpr double root_epsilon = sizeof(T) == 8 ? 0x1p-26 : 0x1p-11;
 
 namespace detail {
 
-/// What is solved for, and the equations that it is solved from: for a semi-explicit system the algebraic states and the
-/// constraints; for others as many unknowns as there are states, some of which are rates.
+/// The unknowns of the search and their equations. For a semi-explicit system these are the algebraic states and the constraints; for
+/// others there are as many unknowns as states, some of which are time derivatives.
 template <class System, int n>
 struct algebraic_part {
   static constexpr bool reduced = System::kind == equations::semi_explicit;
@@ -47,7 +48,7 @@ struct algebraic_part {
       if (!reduced || System::index(i) > 0) r.of[k++] = i;
     return r;
   }();
-  /// The state of unknown k, and the equation k.
+  /// The state that belongs to unknown k, and to equation k.
   SALTUS_FN static constexpr int state(int k) { return states.of[k]; }
   SALTUS_FN static constexpr bool is_rate(int k) { return System::index(states.of[k]) == 0; }
 
@@ -65,12 +66,12 @@ struct algebraic_part {
   }
 };
 
-/// What is left of an equation, over the size of its terms, where what a transition has written leaves no more to move: it is met.
+/// If the states that a transition has written leave no freedom, an equation counts as met up to this residual, relative to its terms.
 template <class Real>
 inline constexpr double as_good_as_met = 0x1p-4 * root_epsilon<scalar_of<Real>>;
 
-/// Names a state that a transition has written, where the equations leave it no room: behind the `names` that residuals have, the first
-/// written one of those that concerns(i) says.
+/// Names a state that a transition has written if the equations leave it no freedom: the first written state i with concerns(i), else the
+/// first written one. Its number follows the `names` numbers of residuals.
 template <class Real, int n, class Concerns>
 SALTUS_FN void blame_written(consistency<Real>& c, int names, const vec<Real, n>& written, mask_of<Real> where,
                              Concerns&& concerns) {
@@ -91,7 +92,7 @@ SALTUS_FN mask_of<Real> has_written(const vec<Real, n>& written) {
   return r;
 }
 
-/// How far y is from where it was.
+/// Measures the largest change of y.
 template <class System, class Real, int n>
 SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Real, n>& from, const vec<Real, n>& y) {
   const auto weight = system.weight(from);

@@ -1,5 +1,5 @@
-// How far each value of a start may move: what is given stays, guesses move, what is neither moves most. For searches that take the
-// smallest change over the sizes of the values.
+// How far each value of a start may move: given values stay, guesses move, free values move most. For searches that take the smallest
+// change relative to the sizes of the values.
 #pragma once
 
 #include "abi/choices.hpp"
@@ -7,8 +7,9 @@
 
 namespace saltus::detail {
 
-/// Of one value, of the size `size`: NaN in `guess` is free, no NaN in `given` is given; how (abi::consistency): `nearest` lets what is
-/// given move as guesses do, `given` lets guesses stay. `free_alone`: the same where guesses stay, too.
+/// Sets the size of one value, initially `size`: a NaN in `guess` marks a free value, a number in `given` a given one. `how`
+/// (abi::consistency): `nearest` lets given values move as guesses do, `given` lets guesses stay. `free_alone`: the same with guesses
+/// fixed.
 template <class Real>
 SALTUS_FN void weigh_start(Real guess, Real given, int how, Real& size, Real& free_alone) {
   constexpr double free_over_guess = 0x1p20;
