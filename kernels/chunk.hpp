@@ -1,4 +1,4 @@
-// Between the columns of a chunk and the instances in flight: how one begins and how its result is stored.
+// The interface between the columns of a chunk and the instances in flight: how an instance begins and how its result is stored.
 #pragma once
 
 #include "engine/pieces.hpp"
@@ -28,7 +28,7 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   return tol;
 }
 
-/// A chunk under way: its columns, and where samples and results go. `Events` decides where events are logged.
+/// A chunk under way: its columns, and the destinations of samples and results. `Events` decides where events are logged.
 template <class E, class Events>
 struct chunk_run {
   const abi::settings& settings;
@@ -42,7 +42,7 @@ struct chunk_run {
   SALTUS_FN void note_event(int64 slot, int event) const {
     if (event < E::form::model_guards) history(event, slot) |= abi::has_fired;
   }
-  /// A row of the event log, at a place among those that an instance may keep; -1: their number is not bounded.
+  /// Writes a row of the event log, at one of the places that an instance may keep; -1: no bound on rows.
   template <class Scalar>
   SALTUS_FN void log_event(int64 slot, int place, double t, int event, const vec<Scalar, E::logged>& before,
                            const vec<Scalar, E::logged>& after) const {
@@ -71,9 +71,8 @@ struct chunk_run {
   }
 };
 
-/// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows
-/// the second derivative. A series tells itself how far it reaches: of it, a step of |y|/|f|, or of the
-/// whole span where one of them is zero.
+/// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows the second
+/// derivative. A series limits its steps by its own terms, so its first step is |y|/|f|, or the whole span if one of them is zero.
 template <class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const held_system<E, Real> f{x.held, &tol};
@@ -89,7 +88,7 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   constexpr double part = is_series_method<typename E::Method> ? 0.01 : 1e-6;
   Real h0 = min(select(tiny, Real(part) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::tables > 0) h0 = min(h0, x.t_stop - x.t);  // beyond it tables have other values
-  // The states do not tell how fast outputs are: steps grow from where the error estimates of their integrals can be trusted.
+  // The states do not show how fast outputs are, so steps grow from a size at which the error estimates of their integrals can be trusted.
   if constexpr (E::quantities::any_output) h0 = min(h0, Real(0x1p-17) * span);
   if constexpr (is_series_method<typename E::Method>) {
     d2 = Real(0.0);
@@ -126,7 +125,7 @@ SALTUS_FN constexpr double default_discrete(int i) {
   }
 }
 
-/// Initial values that were given, NaN where the model's own holds.
+/// Initial values that were given; NaN where the model's own holds.
 template <class Number, int states, int discretes>
 struct given_values {
   vec<Number, states> y;
@@ -150,7 +149,7 @@ SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   else x.h = first_step(x, where, tol);
 }
 
-/// Span, parameters and given initial values of the slots in x.slot; all that counts or remembers begins at nothing.
+/// Sets span, parameters and given initial values from the slots in x.slot, and zeroes counters and memories.
 template <class E, class T, int W, class Run>
 SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x, const Run& run) {
   using Real = pack<T, W>;
@@ -183,8 +182,9 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   return given;
 }
 
-/// The initial states and discrete variables, which have the defaults of the model. A value given in the spec holds before `initial`, which may use it, and after it,
-/// which may not undo it. Numbers may have derivatives: then those of given values are taken as well.
+/// Sets the initial states and discrete variables, which first have the model's defaults. A value given in the spec holds before `initial`,
+/// which may use it, and after `initial`, which cannot override it. Numbers may have derivatives; those of given values are then taken as
+/// well.
 template <class Form, class Number, int n, int params, int discretes, class Given>
 SALTUS_FN void set_initial(Number t, vec<Number, n>& y, const vec<Number, params>& p, vec<Number, discretes>& d,
                            const Number* pieces, const Given& given) {
@@ -201,7 +201,7 @@ SALTUS_FN void set_initial(Number t, vec<Number, n>& y, const vec<Number, params
   }
 }
 
-/// The same with derivatives: 1 of what is differentiated by, and those of what the model makes of it.
+/// The same with derivatives: 1 in each own direction, and those that the model's `initial` gives.
 template <class E, class Real>
 SALTUS_FN_COLD void begin_with_derivatives(instance<E, Real>& x, const given_to<E, Real>& given) {
   using form = typename E::form;
@@ -261,7 +261,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
       if (where[lane]) run.history(i, x.slot.get(lane)) = can_fire[lane] ? 0 : abi::began_beyond;
   }
 
-  // a sound start?
+  // tests that the start is finite
   Real finite = Real(0.0);
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
@@ -276,7 +276,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
 }
 
-/// Hands an instance that could not go on to the host, with all that is needed to continue it.
+/// Hands an instance that could not go on to the host, with all data needed to continue it.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void except(instance<E, pack<T, 1>>& x, const Run& run) {
   using Record = instance<E, pack<T, 1>>;
@@ -289,7 +289,7 @@ SALTUS_FN_COLD void except(instance<E, pack<T, 1>>& x, const Run& run) {
   run.events.except(x.slot.v, reals, integers);
 }
 
-/// An instance from what `except` has handed over, to be continued in the arithmetic T.
+/// An instance from a snapshot by `except`, to be continued in the arithmetic T.
 template <class E, class T>
 SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   using Record = instance<E, pack<T, 1>>;
@@ -303,7 +303,7 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   return x;
 }
 
-/// Stores the Lyapunov exponents of an instance, their standard errors, and how many events were grazed; or why there are none.
+/// Stores the Lyapunov exponents of an instance, their standard errors, and the number of grazed events; or the reason why there are none.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why, const Run& run) {
   using form = typename E::form;
@@ -330,7 +330,7 @@ SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why
   run.results.sensitivity[slot] = static_cast<unsigned char>(reason);
 }
 
-/// The derivatives of the reductions in direction j; one that is not finite is that of a reduction that has none.
+/// Stores the derivatives of the reductions in direction j; one that is not finite marks a reduction without a derivative.
 template <class E, class T, class Run>
 SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, double* to, const Run& run) {
   const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
@@ -346,7 +346,7 @@ SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, doub
   });
 }
 
-/// Stores the derivatives of what an instance ends with, or the reason why there are none.
+/// Stores the derivatives of the final values, or the reason why there are none.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, const Run& run) {
   using Real = pack<T, 1>;
@@ -382,7 +382,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   const int64 count = run.batch.count, slot = x.slot.v;
   const auto why = static_cast<status>(x.status.v);
   if constexpr (E::samples) {
-    // What a sample at the very instant of the end still lacks: the state after the last event.
+    // Samples at the very end of the instance show the state after the last event.
     if (is_ok(why)) {
       const auto out = form::output_values(x.t, x.y, x.held);
       while (x.sample.v < run.settings.sample_count && x.next_sample.v <= x.t.v) {
@@ -408,7 +408,8 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   r.status[slot] = static_cast<unsigned char>(why);
   abi::each_counter(r, x, [&](auto& column, auto& counter) SALTUS_INLINE_LAMBDA { column[slot] = counter.v; });
   for (int i = 0; i < form::model_guards; ++i) {
-    const int past = run.history(i, slot) & ~abi::ends_armed;  // what it ended with before others carried it on
+    const int past = run.history(i, slot) & ~abi::ends_armed;  // history before a fallback integrator continued the
+                                                               // instance
     run.history(i, slot) = static_cast<unsigned char>(armed<E>(i, x.held.locked[i])[0] ? past | abi::ends_armed : past);
   }
   if constexpr (form::has_constraints) {

@@ -1,9 +1,9 @@
-// Land: what happens, at full width and off the hot loop, to steps that may contain an event:
+// Land: the treatment, at full width and off the hot loop, of steps that may contain an event:
 //
 //     redo the step -> dense output -> detect in full -> locate -> transition -> restart
 //
-// The step is made again from its parked inputs, with the same bits. If no guard crosses after all, it is committed like
-// any other; if one does, the instance moves to the event, goes through the transition and starts anew from there.
+// The step is recomputed from its parked inputs, with the same bits. If no guard crosses after all, it is committed like any other. If one
+// crosses, the instance moves to the event, goes through the transition and restarts from there.
 #pragma once
 
 #include "engine/inject.hpp"
@@ -40,7 +40,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
 }
 
-/// Takes steps that are not to be trusted again, with a quarter of the size.
+/// Repeats doubtful steps with a quarter of the size.
 template <class E, class Real>
 SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                           const tolerances<E, Real>& tol) {
@@ -51,14 +51,14 @@ SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of
   end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
 
-/// Passes crossings of conditions that change no mode (Mao and Petzold 3.2.3): the guard is on its other side from there
-/// on, and the search goes on behind it. Nothing is restarted.
+/// Passes crossings of conditions that change no mode (Mao and Petzold 3.2.3): the guard is on its other side from there on, and the search
+/// continues after it. There is no restart.
 template <class E, class T, int W>
 SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, pack<T, W>>& x,
                                           const searched_step<E, pack<T, W>>& step, mask_of<pack<T, W>> where) {
   using Real = pack<T, W>;
   const auto& on_step = step.guards;
-  constexpr int most = 64;  // in one step: what is left then lands like any event
+  constexpr int most = 64;  // in one step; further crossings land like any event
   mask_of<Real> seeking = where & s.found.found;
   for (int attempts = 0; attempts < most && any(seeking); ++attempts) {
     const auto root = root_on_dense<E, Real>(on_step, s.side, s.found, seeking);
@@ -70,7 +70,7 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
       if (!E::form::traits(i).condition) silent = silent & !across;
     });
     const auto y = on_step.interpolant(here.s);
-    vec<Real, E::ng> beyond;  // `mode` sees the side that is entered, where a guard is exactly zero too
+    vec<Real, E::ng> beyond;  // `mode` sees the new side, also for guards that are exactly zero
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { beyond[i] = settle<E>(i, here.g.value[i], here.g.rate[i]); });
     for (int lane = 0; lane < W; ++lane)
       if (silent[lane] &&
@@ -86,7 +86,7 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
   }
 }
 
-/// Lanes whose t_stop is before their end: there is a time event, a knot or an end of a window, which no event may pass.
+/// Lanes whose t_stop is before their end: at a time event, a knot or an end of a window, which no event may pass.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> must_end_at_stop(const instance<E, Real>& x) {
   auto stops = at_time_event(x, x.t_stop);
@@ -95,7 +95,7 @@ SALTUS_FN mask_of<Real> must_end_at_stop(const instance<E, Real>& x) {
   return stops;
 }
 
-/// What is due where the lanes have arrived: guards at their landing point, guards within tau of a time event at which the
+/// The guards and time events due at the lanes' positions: guards at their landing point, guards within tau of a time event at which the
 /// step has ended, and time events whose time has come.
 template <class E, class Real>
 SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, Real>& a, const landing<E, Real>& p,
@@ -121,8 +121,8 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   return due;
 }
 
-/// Walls that are due though nothing has crossed them, 1 where due: within rounding where no step is short enough (`stuck`);
-/// at zero, with no rate left; or so near that the guard has no bit left to lose on the way to its root.
+/// Walls that are due though no guard has crossed them, 1 where due: within rounding if no step is short enough (`stuck`); at zero with
+/// time derivative zero; or so near that the guard has no smaller value on the way to its root.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const trial<E, Real>& a,
                                               const landing<E, Real>& p, mask_of<Real> stuck, mask_of<Real> whole,
@@ -142,7 +142,7 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const 
   return due;
 }
 
-/// The step of parked lanes, made again. Lanes that end by it leave `active`.
+/// Repeats the step of parked lanes. Lanes that this ends leave `active`.
 template <class E, class Real, class Run>
 SALTUS_FN trial<E, Real> redo_step(instance<E, Real>& x, mask_of<Real>& active, const tolerances<E, Real>& tol,
                                    const Run& run) {
@@ -157,7 +157,7 @@ SALTUS_FN trial<E, Real> redo_step(instance<E, Real>& x, mask_of<Real>& active, 
   return a;
 }
 
-/// Detects in full: looks for the first root in the lanes of `active`, less those that take their step again.
+/// Detects in full: looks for the first root in the lanes of `active`, except those that repeat their step.
 template <class E, class Real>
 SALTUS_FN search<E, Real> search_step(instance<E, Real>& x, const trial<E, Real>& a, const searched_step<E, Real>& step,
                                       mask_of<Real>& active, const tolerances<E, Real>& tol) {
@@ -171,9 +171,8 @@ SALTUS_FN search<E, Real> search_step(instance<E, Real>& x, const trial<E, Real>
   return s;
 }
 
-/// Guards that are not armed, but get to where they are and come back within the step: it ends on the way, at an accepted point like
-/// any other, from which they are armed. What comes before that comes first. Returns the lanes that have moved on, or take their
-/// step again.
+/// Guards that are not armed, but may cross without an event and come back within the step: the step ends in between, at an ordinary
+/// accepted point from which they are armed. Earlier events come first. Returns the lanes that have moved on, or repeat their step.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E, Real>& a,
                                              const searched_step<E, Real>& step, search<E, Real>& s,
@@ -190,7 +189,7 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
     aim<Real> there{stops, Real(0.0), Real(-1.0), Real(0.0), stops};
     there = step_to<E, Real>(p, x, held_system<E, Real>{x.held, &tol}, s.side, at * a.s.h, tried, lost, there);
     again = again | (stops & !tried);
-    // An armed guard has crossed before, though the interpolant has it later.
+    // An armed guard has crossed before that, though the interpolant has its root later.
     const auto is_late = tried & there.across;
     s.found.found = s.found.found | is_late;
     assign_where(is_late, s.found.lo, s.from.s);
@@ -205,8 +204,8 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
   return stops | again;
 }
 
-/// Transition and restart where anything is due: by `due`, or at a wall. `of_step`: guards as they were held through the step;
-/// `moved`: the lanes that are at their landing point; `at_knot`: those that have passed a knot there, at which guards may have jumped.
+/// Transition and restart where any event is due: by `due`, or at a wall. `of_step`: guards as they were held through the step; `moved`:
+/// the lanes that are at their landing point; `at_knot`: those that have passed a knot there, at which guards may have jumped.
 template <class E, class Real, class Run>
 SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, due_events<E, Real> due,
                                const vec<Real, E::ng>& walls, const vec<Real, E::ng>& of_step, mask_of<Real> fires,
@@ -216,7 +215,7 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
     due.guard[i] = max(due.guard[i], walls[i]);
     fires = fires | (walls[i] > Real(0.5));
   });
-  // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
+  // If only a time event is due, the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
   const auto arriving = x.rate;
@@ -232,7 +231,7 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
   const auto of_step = x.held.locked;
-  // redo the step; one that was rejected is parked at a wall: there is nothing to locate
+  // redo the step; a rejected step is parked at a wall, and there is nothing to locate
   const auto a = redo_step(x, active, tol, run);
   const auto at_wall = active & !a.accepted;
   active = active & a.accepted;
@@ -248,8 +247,8 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto p = locate<E, Real>(x, a, step.guards, s.side, s.from.s, s.found, crossing, tol);
   take_again<E, Real>(x, a, active & p.broken, tol);
   active = active & !p.broken;
-  // An event past t_stop, one where a step must end - at a time event both are due then -, and a root that is not there at the very end of the step
-  // leave the whole step to commit.
+  // The whole step is committed in three cases: the event is past t_stop; it is where a step must end (at a time event both are then due);
+  // or the root does not exist, at the very end of the step.
   const Real tau = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
   const auto ends_there = must_end_at_stop(x) & a.last;
   const auto together = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
@@ -267,7 +266,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   move_to(x, p, moved, tol, run);
   assign_where(moved, x.memory.rejected, Real(0.0));
   if constexpr (E::certified) assign_where(moved, x.doubts, Real(0.0));
-  // transition and restart; the step to come is the one that was tried here
+  // transition and restart; the next step size is the one that was tried here
   mask_of<Real> fires;
   auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
   auto at_knot = mask_of<Real>::all(false);

@@ -1,10 +1,10 @@
-// Sail: the hot loop, all that most instances ever see. One turn is
+// Sail: the hot loop, the only code that most instances use. One turn is
 //
 //     step -> judge -> detect -> commit
 //
-// One trial step per lane from its last accepted point with its own step size; a rejected step is the next turn with a
-// smaller one. A lane whose step may contain an event changes nothing: it is reported, and parked with the inputs of that
-// step by whoever runs the loop.
+// Each lane makes one trial step from its last accepted point with its own step size; a rejected step is repeated in the next turn with a
+// smaller one. A lane whose step may contain an event changes nothing: it is reported, and the caller of the loop parks it with the inputs
+// of that step.
 #pragma once
 
 #include "engine/follow_growth.hpp"
@@ -30,7 +30,7 @@ SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_o
     add_where(x.rhs_evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
 }
 
-/// The absolute tolerances of an instance: that of a derivative is its state's over the size of what it is taken by, in this instance.
+/// The absolute tolerances of an instance: that of a derivative is its state's over the size of its parameter in this instance.
 template <class E, class Real>
 SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, Real>& x,
                                              const tolerances<E, Real>& tol) {
@@ -47,7 +47,7 @@ SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, 
   }
 }
 
-/// Judges a trial step of length h. What is accepted is written, so that a NaN is not.
+/// Judges a trial step of length h. The condition states what is accepted, so that a NaN is rejected.
 template <class E, class Real>
 SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, trial<E, Real>& a) {
   if constexpr (E::fixed_steps) {
@@ -63,7 +63,7 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
   if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
-  Real broken = Real(0.0);  // or NaN; a sum of its own, as the error is what everything to come waits for
+  Real broken = Real(0.0);  // or NaN; a separate sum, because all later operations wait for the error
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
   if constexpr (E::keeps_derivative)
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
@@ -71,7 +71,7 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
   a.error2 += broken;
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
   if constexpr (E::watches_orientation) {
-    // Over a step so short orientations that are far from zero turn by a jump, which is no singularity.
+    // Over so short a step, an orientation far from zero can change its sign only by a jump, which is not a singularity.
     const Real least = min(abs(a.orientation), abs(x.orientation));
     const auto jumps = (h <= Real(0x1p-30) * (x.t_end - x.t_begin)) & (least > Real(0x1p-10) * x.largest_orientation);
     a.turns_over = a.accepted & (a.orientation * x.orientation < Real(0.0)) & !jumps;
@@ -89,7 +89,7 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
   }
 }
 
-/// What may become of the guards within a step, by the kind of detection.
+/// The guards that may leave their side within a step, by the kind of detection.
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Real>& x, const trial<E, Real>& a,
                                                            const tolerances<E, Real>& tol) {
@@ -122,7 +122,7 @@ SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Re
   return suspect;
 }
 
-/// A step of length h, or as far as its series reaches: then it is not the last one before t_stop.
+/// A step of length h, or as far as its series reaches, in which case it is not the last one before t_stop.
 template <class E, class Real>
 SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h,
                                  mask_of<Real>& last, constraint_report<Real>* report,
@@ -155,7 +155,7 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
 template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   using form = typename E::form;
-  // step, stretched by up to 1 % or cut so as to end at t_stop; h is what t advances by, rounding included
+  // step, stretched by up to 1 % or cut to end at t_stop; h is the exact increment of t, rounding included
   const Real left = x.t_stop - x.t;
   auto last = left <= Real(1.01) * x.h;
   const Real h = select(last, left, (x.t + x.h) - x.t);
@@ -180,18 +180,18 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   return a;
 }
 
-/// The terminal status of lanes whose implicit equations have no solution.
+/// Sets the terminal status of lanes whose implicit equations have no solution.
 template <class E, class Stages, class Real>
 SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
-  // Which constraint depends on others is known to a method that chooses what they are solved for.
+  // A method that chooses the unknowns of its constraints knows which constraint depends on others.
   if constexpr (E::Method::for_mechanics && E::form::has_constraints)
     assign_where(where & s.singular, x.residual_of, s.residual_of);
   end_where(x.status, where & s.singular, status::singular);
   end_where(x.status, where & !s.solved, status::newton_failed);
 }
 
-/// Counts a step that has been moved far for the constraints, and how many in a row have been moved by much more than that: by a hundred
-/// times what their error explains. With a loose tolerance a step may have an error of some tolerances.
+/// Counts a step that the projection has moved far, and consecutive ones that it has moved much further, by a hundred times their explained
+/// error. With a loose tolerance a step may have an error of some tolerances.
 template <class E, class Real>
 SALTUS_FN void count_adjustment(instance<E, Real>& x, Real moved, mask_of<Real> where) {
   constexpr double by_much = 100.0;
@@ -200,7 +200,7 @@ SALTUS_FN void count_adjustment(instance<E, Real>& x, Real moved, mask_of<Real> 
     assign_where(where, x.far_steps, select(moved > Real(by_much), x.far_steps + Real(1.0), Real(0.0)));
 }
 
-/// Ends those lanes in `where` that stand at a dead point: no step leads from it that is known to stay on its branch.
+/// Ends those lanes in `where` that stand at a dead point: no step from it is known to stay on its branch.
 template <class E, class Real>
 SALTUS_FN_COLD void end_at_dead_point(instance<E, Real>& x, mask_of<Real> where) {
   constexpr double next_to_none = 0x1p-10;  // within two degrees, squared
@@ -210,7 +210,8 @@ SALTUS_FN_COLD void end_at_dead_point(instance<E, Real>& x, mask_of<Real> where)
   end_where(x.status, dead, status::dead_point);
 }
 
-/// Ends lanes whose steps are moved much too far: next to a dead point constraints say little of where to, and it is that which ends them.
+/// Ends lanes whose steps the projection moves much too far. Near a dead point constraints hardly determine the solution; the instance then
+/// ends with that status.
 template <class E, class Real>
 SALTUS_FN_COLD void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
   if constexpr (E::form::has_branches) end_at_dead_point(x, where);
@@ -225,14 +226,14 @@ SALTUS_FN_COLD void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
   end_where(x.status, where, status::moved_far);
 }
 
-/// The trial becomes the accepted point of the lanes in `where`; they are observed, and finished at t_end.
+/// Makes the trial the accepted point of the lanes in `where`, observes them, and finishes those at t_end.
 template <class E, class Real, class Run>
 SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                       const tolerances<E, Real>& tol, const Run& run) {
   const held_system<E, Real> f{x.held, &tol};
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
   look_for_near_misses(x, a.s, a.g, where, tol);
-  // A sample at the time of an event shows what follows it.
+  // A sample at the time of an event shows the state after it.
   if constexpr (E::samples) {
     Real until = a.t1;
     const auto at_event = at_time_event(x, a.t1);
@@ -276,7 +277,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);
 }
 
-/// Ends those lanes in `where` in which equations depend on one another: f is determined no more.
+/// Ends those lanes in `where` in which equations depend on one another, so that f is not determined.
 template <class E, class Real>
 SALTUS_FN_COLD void end_where_singular(instance<E, Real>& x, mask_of<Real> where) {
   constexpr double next_to_none = 0x1p-10;
@@ -286,8 +287,8 @@ SALTUS_FN_COLD void end_where_singular(instance<E, Real>& x, mask_of<Real> where
   end_where(x.status, singular, status::singular);
 }
 
-/// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its terminal status.
-/// Returns those that cannot because they stand at a wall: that is an event.
+/// Applies the controller to a trial, for the lanes in `where`; a lane that cannot continue gets its terminal status. Returns the lanes
+/// that cannot because they stand at a wall: this is an event.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                                 const tolerances<E, Real>& tol) {
@@ -303,7 +304,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   } else {
     const Real tried = select(a.s.h > Real(0.0), a.s.h, x.h);
     const auto next = decide<typename E::Method, E::controller>(tried, a.error2, a.accepted, x.memory);
-    // A step cut short at t_stop says nothing about the step to come.
+    // A step cut short at t_stop says nothing about the next step size.
     const Real cut = select(a.last & a.accepted, x.h, Real(0.0));
     assign_where(where, x.h, min(max(next.h, cut), x.h_max));
     if constexpr (E::form::slides) aim_at_surface(x, where);
@@ -338,8 +339,8 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   return at_wall & is_under_way(x);
 }
 
-/// One turn for the active lanes. Returns the lanes to be parked: their step may contain an event, and nothing of them has
-/// changed but the count of evaluations; or no step is short enough, since they stand at a wall.
+/// One turn for the active lanes. Returns the lanes to be parked. Either their step may contain an event, and only their count of
+/// evaluations has changed; or a guard blocks every step size (a wall).
 template <class E, class Real, class Run>
 SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol,
                              const Run& run) {

@@ -6,4 +6,4 @@
 #include "model/views.hpp"
 #include "number/plain.hpp"
 
-using namespace saltus::plain;  // sqrt(2.0): no argument says where to look
+using namespace saltus::plain;  // sqrt(2.0): its argument names no namespace to search

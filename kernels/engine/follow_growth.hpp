@@ -1,4 +1,4 @@
-// Follows how small differences of the states grow (form/growth.hpp): after steps and events they are made orthonormal.
+// Follows the growth of small differences of the states (form/growth.hpp): after steps and events they are made orthonormal.
 #pragma once
 
 #include "engine/system.hpp"
@@ -7,11 +7,11 @@
 namespace saltus {
 
 namespace detail {
-/// Of what a step leaves of a difference beside those that grow faster, no more than this part is known: rounding of theirs.
+/// Smallest fraction of a difference that is still above rounding after the faster-growing directions are removed.
 template <class T>
 inline constexpr double least_part_known = 4096.0 * limits<T>::epsilon;
 
-/// body(number j of the first difference, the same of the second) for all that depends on differences linearly.
+/// body(number j of the first difference, the same of the second) for all quantities that depend linearly on differences.
 template <class E, class Real, class F>
 SALTUS_FN void each_of_difference(instance<E, Real>& x, int i, int j, F&& body) {
   using form = typename E::form;
@@ -33,15 +33,15 @@ SALTUS_FN Real product_of_differences(const instance<E, Real>& x, int i, int j) 
 }
 }  // namespace detail
 
-/// Makes the differences orthonormal in the lanes of `where`, and adds what they have grown by. One of which nothing is left beside the
-/// others has shrunk without a bound: it is zero from there on, and its exponent -infinity.
+/// Makes the differences orthonormal in the lanes of `where`, and adds the logarithms of their growth. A difference with no remainder
+/// beside the others has shrunk without bound: it is zero from there on, and its exponent -infinity.
 template <class E, class Real>
 SALTUS_FN_COLD void orthonormalise(instance<E, Real>& x, mask_of<Real> where) {
   constexpr double least = detail::least_part_known<typename E::T>;
   const auto set = [&](Real& to, Real value) SALTUS_INLINE_LAMBDA { assign_where(where, to, value); };
   for (int j = 0; j < E::directions; ++j) {
     const Real whole = sqrt(detail::product_of_differences(x, j, j));
-    for (int turn = 0; turn < 2; ++turn)  // what one leaves is of the size of the rounding of the whole
+    for (int turn = 0; turn < 2; ++turn)  // the first pass leaves rounding of the size of the whole
       for (int i = 0; i < j; ++i) {
         const Real along = detail::product_of_differences(x, i, j);
         detail::each_of_difference(
@@ -60,7 +60,7 @@ SALTUS_FN_COLD void orthonormalise(instance<E, Real>& x, mask_of<Real> where) {
 template <class E, class Real>
 SALTUS_FN_COLD void begin_growth(instance<E, Real>& x, double from) {
   E::form::set_differences(x.y);
-  const double turned = E::form::time_sign * from;  // all of the time is from -infinity on, whichever way it runs
+  const double turned = E::form::time_sign * from;  // from = -infinity means the whole time, in either direction
   x.held.growth_from = from >= -limits<double>::largest ? max(Real(turned), x.t_begin) : x.t_begin;
   x.held.begun = x.held.part_begun = x.t_begin;
   x.held.parts = x.held.grazings = Real(0.0);
@@ -69,13 +69,13 @@ SALTUS_FN_COLD void begin_growth(instance<E, Real>& x, double from) {
   });
 }
 
-/// At an accepted point.
+/// Called at an accepted point.
 template <class E, class Real>
 SALTUS_FN_COLD void follow_growth(instance<E, Real>& x, mask_of<Real> where) {
   using form = typename E::form;
   orthonormalise(x, where);
   auto& held = x.held;
-  // What comes before it counts has not been.
+  // Growth before counting begins is discarded.
   const auto begins = where & (held.begun < held.growth_from) & (x.t >= held.growth_from);
   const auto at_start = where & (x.t <= x.t_begin);
   const auto afresh = begins | at_start;

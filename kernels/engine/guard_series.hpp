@@ -1,16 +1,16 @@
-// Guards along a step of a method that finds the solution's Taylor series: their own series, found in the same way.
+// Guards along a step of a Taylor method: their own series, found in the same way.
 #pragma once
 
 #include "engine/system.hpp"
 
 namespace saltus {
 
-/// Guards, all of the model's own, are looked for on their series.
+/// True if events are detected on the series of the guards; all guards must be the model's own.
 template <class E>
 inline constexpr bool detects_on_series =
     is_series_method<typename E::Method> && !E::certified && E::ng > 0 && E::ng == E::form::model_guards;
 
-/// Guards as polynomials in s in [0, 1], a step's beginning and end. None where they are not looked for on their series.
+/// Guards as polynomials in s in [0, 1] over a step. Empty if events are not detected on series.
 template <class E, class Real, bool = detects_on_series<E>>
 struct guard_polynomials {};
 template <class E, class Real>
@@ -18,7 +18,7 @@ struct guard_polynomials<E, Real, true> {
   static constexpr int degree = E::Method::order;
   Real of[E::ng][degree + 1];
 
-  /// Those of a step that begins in the same place and is `ratio` times as long.
+  /// Rescales the series to a step from the same point, `ratio` times as long.
   SALTUS_FN void rescale(Real ratio) {
     Real power = ratio;
     for (int k = 1; k <= degree; ++k, power = power * ratio)
@@ -26,7 +26,7 @@ struct guard_polynomials<E, Real, true> {
   }
 };
 
-/// Finds those of the step `s`. Guards that ask for more than they were found to need leave a step that is not finite.
+/// Finds the series of the guards over the step `s`. If they need more room than was counted, the step is made not finite.
 template <class E, class Real>
 SALTUS_FN_FLAT void find_guards(const instance<E, Real>& x, stages<typename E::Method, Real, E::n>& s,
                                 guard_polynomials<E, Real>& g) {

@@ -1,5 +1,5 @@
-// Artificial exceptions, for tests of the rescue: a share of the instances, chosen by their ids, is stopped once by a
-// status that the host can rescue.
+// Artificial exceptions, for tests of the rescue: a share of the instances, chosen by their ids, is stopped once with a status that the
+// host can rescue.
 #pragma once
 
 #include "engine/instance.hpp"
@@ -25,7 +25,7 @@ SALTUS_FN status injected(int64 slot, const Run& run, int& step) {
   return all[(bits >> 32) % 3];
 }
 
-/// Stops lanes that are due for `not_located` at their first landing.
+/// Stops lanes selected for `not_located`, at their first landing.
 template <class E, class Real, class Run>
 SALTUS_FN void inject_at_landing(instance<E, Real>& x, mask_of<Real> where, const Run& run) {
   for (int lane = 0; lane < Real::lanes; ++lane) {
@@ -35,7 +35,7 @@ SALTUS_FN void inject_at_landing(instance<E, Real>& x, mask_of<Real> where, cons
   }
 }
 
-/// Stops lanes that are due for one of the others after some steps.
+/// Stops lanes selected for another status, after some steps.
 template <class E, class Real, class Run>
 SALTUS_FN void inject_while_sailing(instance<E, Real>& x, mask_of<Real> where, const Run& run) {
   for (int lane = 0; lane < Real::lanes; ++lane) {

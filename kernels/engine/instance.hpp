@@ -1,5 +1,5 @@
-// One instance in flight: everything that must be known to continue it. Written over packs it is a row of lanes; over
-// packs of one it is a parked record. There is no other state.
+// One instance in flight: all data needed to continue it. Over packs it is a row of lanes; over packs of one it is a parked record. There
+// is no other state.
 #pragma once
 
 #include "abi/choices.hpp"
@@ -30,7 +30,7 @@ struct reduction {
   static constexpr bool windowed = Windowed;
 };
 
-/// What a reduction is, by its kind.
+/// Properties of a reduction, by its kind.
 template <class Reduction>
 struct reduction_traits {
   static constexpr reduce kind = Reduction::kind;
@@ -38,15 +38,16 @@ struct reduction_traits {
       kind == reduce::min || kind == reduce::max || kind == reduce::time_of_min || kind == reduce::time_of_max;
   static constexpr bool has_time = kind == reduce::time_of_min || kind == reduce::time_of_max;
   static constexpr bool is_integral = kind == reduce::integral || kind == reduce::mean;
-  /// Of an extremum: 1 of a greatest value, -1 of a least one.
+  /// For an extremum: 1 for a maximum, -1 for a minimum.
   static constexpr double sign = kind == reduce::max || kind == reduce::time_of_max ? 1.0 : -1.0;
 };
 
-/// A reduction of the whole trajectory within its window, step by step.
+/// True for reductions of the whole trajectory within their window, step by step.
 constexpr bool counts_whole_steps(reduce kind) { return !is_of_event(kind) && kind != reduce::value; }
 
-/// Is its quantity integrated (method/quadrature.hpp)? A mean is made of the integral. An extreme or a quantile of an output is not, but
-/// the error of the integral shows whether steps resolve the output; those of states are resolved as it is.
+/// True if the quantity of a reduction is integrated (method/quadrature.hpp). A mean is computed from the integral. An extremum or a
+/// quantile of an output does not use the integral, but its error shows whether steps resolve the output. For states, error control
+/// does that already.
 template <class Reduction>
 inline constexpr bool reduces_integrals =
     reduction_traits<Reduction>::is_integral || Reduction::kind == reduce::deviation || Reduction::kind == reduce::rms;
@@ -54,7 +55,7 @@ template <class Reduction>
 inline constexpr bool is_integrated = reduces_integrals<Reduction> ||
                                       (Reduction::of_output && counts_whole_steps(Reduction::kind));
 
-/// The quantities that are integrated, each once, whatever number of reductions it serves.
+/// The integrated quantities, each once, however many reductions use it.
 template <class... Reductions>
 struct quantity_list {
   struct quantity {
@@ -94,7 +95,7 @@ struct quantity_list {
   template <class R>
   static constexpr int place_of = all.find(R::of_output, R::index);
 
-  /// The derivative of quantity i in direction j is the quantity with this number.
+  /// The number of the quantity that is the derivative of quantity i in direction j.
   SALTUS_FN static constexpr int rate(int i, int directions, int j) { return count + i * directions + j; }
 
   template <class Method, int directions>
@@ -102,12 +103,12 @@ struct quantity_list {
     if constexpr (count == 0) return Method{};
     else return methods::with_quadratures < Method, count * (1 + directions), all.squared ? count : 0 > {};
   }
-  /// A method that integrates them and, in so many directions, their derivatives.
+  /// The method with these quantities and, in so many directions, their derivatives.
   template <class Method, int directions>
   using integrated_by = decltype(integrate_by<Method, directions>());
 };
 
-/// The time that counts for reduction j, forward; `windows` is abi::settings'.
+/// The time that counts for reduction j, in engine time; `windows` is abi::settings'.
 template <class Real>
 struct time_window {
   Real from, to;
@@ -121,10 +122,10 @@ template <class R, class Real, class Run>
 requires requires(const Run& run) { run.settings; }
 SALTUS_FN time_window<Real> window_of(const Run& run, int j) { return window_of<R, Real>(run.settings.windows, j); }
 
-/// Bins in which the time is counted that a quantity spends in each, for its quantiles (engine/time_in_bins.hpp).
+/// Number of bins for the time that a quantity spends in each, for its quantiles (engine/time_in_bins.hpp).
 inline constexpr int bins_of_time = 128;
 
-/// How many numbers an instance keeps of what a reduction comes to.
+/// Number of values that an instance keeps for a reduction.
 SALTUS_FN constexpr int numbers_of(reduce kind) {
   switch (kind) {
     case reduce::time_of_min:
@@ -134,11 +135,11 @@ SALTUS_FN constexpr int numbers_of(reduce kind) {
     default: return 1;
   }
 }
-/// Behind these, of a quantity that takes part in error control, how large it has been.
+/// Number of values kept, with one more for a quantity in the error control: its largest magnitude so far.
 template <class Reduction>
 inline constexpr int numbers_kept_for = numbers_of(Reduction::kind) + (is_integrated<Reduction> ? 1 : 0);
 
-/// What changes the code of a module beyond model, method and arithmetic.
+/// Options that change the code of a module, beyond model, method and arithmetic.
 struct options {
   norm_kind norm = norm_kind::rms;
   controller_kind controller = controller_kind::pi;
@@ -147,14 +148,14 @@ struct options {
   bool samples = false;          ///< a time grid is recorded
   bool guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
   bool inject = false;           ///< artificial exceptions, for tests
-  bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
+  bool watch_stiffness = false;  ///< an explicit method ends stiff instances; an implicit one continues them
   saltus::coordinates coordinates = saltus::coordinates::all;
-  bool logs_outputs = false;  ///< the event log has outputs
-  bool bounds_log = false;    ///< and only the first or the last rows of an instance
+  bool logs_outputs = false;  ///< the event log contains outputs
+  bool bounds_log = false;    ///< and it keeps only the first or the last rows of an instance
 };
 
-/// What is compiled together: a model in its form (form/of_model.hpp chooses it), a method, an arithmetic, and what is to be
-/// observed.
+/// The compile-time parameters of an engine: a model in its form (chosen in form/of_model.hpp), a method, an arithmetic, and the
+/// observations.
 template <class Form, class Method_, class T_, options Options, class... Reductions>
 struct engine {
   using form = Form;
@@ -190,21 +191,22 @@ struct engine {
   /// Steps end where windows of time begin and end.
   static constexpr bool stops_at_windows = ((Reductions::windowed && counts_whole_steps(Reductions::kind)) || ...);
 
-  /// What is held through a step: what the form says, and what the method remembers.
+  /// The quantities held through a step: those of the form, and the method's memory.
   template <class Real>
   using held = methods::held_with_memory<typename form::template held<Real>, Method, Real, form::states>;
 
-  /// Steps that are moved much too far for their constraints are told from others by the tolerance, and three in a row end an instance.
+  /// True if steps are watched that the projection moves much too far. The tolerance distinguishes them from others, and three in a row end an
+  /// instance.
   static constexpr bool watches_adjustments = form::has_constraints && !fixed_steps;
   static constexpr bool watches_orientation = form::has_orientation;
 
-  /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
+  /// True if the time derivative at accepted points is used: for guards and observations, or for the next step.
   static constexpr bool keeps_derivative =
       ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock ||
       (directions > 0 && (form::time_events > 0 || form::tables > 0 || form::has_constraints || form::follows_growth));
 
-  /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
-  /// solution at the ends however long a step is, so that the ends tell nothing of it.
+  /// True if the dense output is used, so that its error is kept within the tolerance. The ends of a step do not show this error: at them
+  /// stiff components follow the solution for any step size.
   static constexpr bool follows_interpolant = !Method::is_explicit && (ng > 0 || samples || reduces_quantities);
 
   /// body(reduction type instance, constant index, constant place of the first of its numbers) for every reduction.
@@ -232,7 +234,7 @@ struct engine {
   static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
 };
 
-/// The model of an engine without what its form integrates behind the model's states.
+/// The engine for the model alone, without the quantities that its form integrates behind the model's states.
 template <class E>
 struct engine_of_model {
   using form = typename E::form::model_form;
@@ -240,7 +242,7 @@ struct engine_of_model {
   using Method = typename E::Method;
   using quantities = typename E::quantities;
   using T = typename E::T;
-  using whole = E;  ///< whose tolerances its systems have
+  using whole = E;  ///< the engine whose tolerances its systems use
   static constexpr int kept_directions = 0;
   static constexpr int n = E::model_states;
   static constexpr bool fixed_steps = E::fixed_steps;
@@ -275,8 +277,8 @@ struct instance : abi::counters<typename Real::integer> {
   // the step to come
   Real h, h_max, t_begin, t_end;
   vec<Real, E::form::time_events> next_time_event;  ///< when each time event comes next
-  Real next_knot;                                   ///< when a piece of a table ends that the instance is on
-  Real t_stop;                                      ///< the first of all these, or t_end: no step goes beyond
+  Real next_knot;  ///< end time of the current piece of a table, the first of all tables
+  Real t_stop;     ///< the first of all these, or t_end; no step passes it
   control_memory<Real> memory;
 
   // the last events of every guard (event/accumulate.hpp)
@@ -284,26 +286,26 @@ struct instance : abi::counters<typename Real::integer> {
   vec<integer, E::form::model_guards> event_streak;
 
   Real residual,
-      residual_of;  ///< of the worst constraint after any step so far, and its number; if there are constraints
-  Real orientation, largest_orientation;  ///< at the accepted point, and the largest so far; of forms that have one
-  Real far_steps;    ///< steps in a row that were moved much too far for the constraints; if that is watched
-  Real stiff_steps;  ///< how often the step was at the limit of stability; if stiffness is watched
-  /// Steps in a row that were not to be trusted, of which those that error control rejected count as one; if the search for
-  /// events is certified.
+      residual_of;  ///< of the worst constraint after any step so far, and its number; for models with constraints
+  Real orientation, largest_orientation;  ///< at the accepted point, and the largest so far; for forms that have one
+  Real far_steps;                         ///< consecutive steps that the projection has moved much too far; if watched
+  Real stiff_steps;                       ///< count of steps at the limit of stability; if stiffness is watched
+  /// Consecutive doubtful steps; those rejected by error control count as one. For certified searches.
   Real doubts;
 
-  // what is observed
+  // observations
   Real next_sample;
   vec<Real, E::reduced_numbers> reduced;
   vec<Real, E::reductions * E::kept_directions> reduced_rates;     ///< their derivatives, reduction by reduction
-  vec<Real, E::kept_directions == 0 ? 0 : E::reductions> extreme;  ///< the value that those of an extremum are of
-  vec<integer, E::bounds_log ? 1 : 0> logged;  ///< rows that the event log would have if their number were not bounded
+  vec<Real, E::kept_directions == 0 ? 0 : E::reductions> extreme;  ///< for extrema: the value to which these
+                                                                   ///< derivatives belong
+  vec<integer, E::bounds_log ? 1 : 0> logged;  ///< rows that the event log would have without a bound
 
-  vec<integer, E::form::tables> piece, cycle;  ///< where the instance is in each table (engine/pieces.hpp)
+  vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
   integer slot, sample, status;
 
-  // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
-  // first of the two parts.
+  // The one list of an instance's data: body(field of a, field of b) for every number kept. Sailing changes only the first of the two
+  // parts.
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_sailed_real(A& a, B& b, F&& body) {
     body(a.t, b.t);
@@ -385,7 +387,7 @@ struct instance : abi::counters<typename Real::integer> {
 /// The numbers of a record, in the order in which `each_real` and `each_integer` go through them.
 struct record_shape {
   int reals = 0, integers = 0;
-  int slot = -1;  ///< of the integers, the one that is the slot
+  int slot = -1;  ///< index of the slot among the integers
 };
 
 /// The shape of the records of an engine, counted by going through one.
@@ -439,29 +441,28 @@ SALTUS_FN void assign_where(mask_of<Real> m, Real& to, Real from) {
   to = select(m, from, to);
 }
 
-/// Gives lanes their terminal status; the first one stays. An instance in flight counts as interrupted until it has
-/// one.
+/// Sets the terminal status of lanes; the first one stays. An instance in flight has status interrupted.
 template <class Integer, class Mask>
 SALTUS_FN void end_where(Integer& current, Mask m, status why) {
   const auto running = current == Integer(int64(status::interrupted));
   current = select(m & running, Integer(int64(why)), current);
 }
 
-/// Times near t that differ by no more are one time: two clocks that meet may miss by this, as each of their times is a sum of products of
-/// rounded numbers.
+/// Times near t that differ by no more than this are equal. Two clocks that meet may differ by it, because each of their times is a sum of
+/// products of rounded numbers.
 template <class E, class Real>
 SALTUS_FN Real rounding_of_time(const instance<E, Real>& x, Real t) {
   return Real(4.0 * limits<typename E::T>::epsilon) * max(abs(t), abs(x.t_begin));
 }
 
-/// The first time event to come.
+/// The time of the next time event.
 template <class E, class Real>
 SALTUS_FN Real first_time_event(const instance<E, Real>& x) {
   Real first = Real(limits<typename E::T>::largest);
   each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { first = min(first, x.next_time_event[i]); });
   return first;
 }
-/// Is a time event due at t?
+/// True if a time event is due at t.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> at_time_event(const instance<E, Real>& x, Real t) {
   if constexpr (E::form::time_events > 0) return first_time_event(x) <= t;

@@ -1,10 +1,9 @@
-// The pieces of tables that instances are on. A step lies within one piece of every table, from end to end: what it needs of a
-// table is found at its first point, is held through it, and is the same whatever is evaluated at its ends. This file finds pieces
-// and leads from one to the next; event/knots.hpp says what else happens at a knot.
+// The current pieces of tables. A step lies within one piece of every table, ends included. The numbers of a piece are set at the first
+// point of a step and held through it, so both ends use the same piece. This file finds pieces and moves from one to the next;
+// event/knots.hpp has the other actions at a knot.
 //
-// Pieces are half-open in the direction of time: forward [knot, next knot), backward (knot, next knot]. With n pieces between
-// knots, piece -1 lies before the first knot and piece n after the last; of a periodic table there is neither, and `cycle` counts
-// how often it has begun anew.
+// Pieces are half-open in the direction of time: forward [knot, next knot), backward (knot, next knot]. With n pieces between knots, piece
+// -1 lies before the first knot and piece n after the last. A periodic table has neither; `cycle` counts its repetitions.
 #pragma once
 
 #include "engine/instance.hpp"
@@ -16,13 +15,13 @@ struct place_in_table {
   int64 piece, cycle;
 };
 
-/// One table of a model, as one lane sees it.
+/// One table of a model, for one lane.
 template <class T>
 class table_reader {
  public:
   SALTUS_FN table_reader(const abi::table& table, detail::tabulated_traits is) : table_(table), is_(is) {}
 
-  /// The time at which a piece begins; the piece after the last begins at the last knot and ends never.
+  /// The start time of a piece; the piece after the last begins at the last knot and never ends.
   SALTUS_FN T begin_of(place_in_table at) const {
     if (is_.beyond == at_ends::periodic)
       return static_cast<T>(fma(one(static_cast<double>(at.cycle)), one(period()), one(table_.knots[at.piece])).v);
@@ -41,7 +40,7 @@ class table_reader {
     return at;
   }
 
-  /// The last place that begins at or before t, or near it: `settle` does the rest.
+  /// The last place that begins at or before t, or one near it; `settle` corrects it.
   SALTUS_FN place_in_table search(double t) const {
     place_in_table at{0, 0};
     if (is_.beyond == at_ends::periodic) {
@@ -58,7 +57,7 @@ class table_reader {
     }
     return at;
   }
-  /// The place on which time t goes on in direction `sign`.
+  /// The place that contains the times just after t in direction `sign`.
   SALTUS_FN place_in_table settle(place_in_table at, T t, int sign) const {
     const auto has_begun = [&](place_in_table p)
                                SALTUS_INLINE_LAMBDA { return sign > 0 ? begin_of(p) <= t : begin_of(p) < t; };
@@ -67,7 +66,7 @@ class table_reader {
     return at;
   }
 
-  /// body(j, number j) of what the table is made of on a piece (detail::numbers_of_piece).
+  /// body(j, number j) for the numbers that represent the table on a piece (detail::numbers_of_piece).
   template <class F>
   SALTUS_FN void each_number(place_in_table at, F&& body) const {
     const bool is_within = at.piece >= 0 && at.piece < table_.pieces;
@@ -91,8 +90,8 @@ class table_reader {
   detail::tabulated_traits is_;
 };
 
-/// The lanes of `where` are put onto the pieces on which they go on from x.t: found anew if `at_start`, else from those that they were
-/// on. Sets the time at which the first of them ends.
+/// Moves the lanes of `where` to the pieces that contain the times after x.t: found anew if `at_start`, else from the previous pieces. Sets
+/// the time at which the first of them ends.
 template <class E, class T, int W>
 SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
                                  const tolerances<E, pack<T, W>>& tol, bool at_start = false) {
@@ -115,7 +114,7 @@ SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>>
       ends[i] = sign > 0 ? table.begin_of(table.after(at)) : -table.begin_of(at);
       next = ends[i] < next ? ends[i] : next;
     });
-    // Knots that are one time, of tables that jump together, are passed together.
+    // Knots of tables that jump together, at equal times, are passed together.
     const T together = next + rounding_of_time(x, pack<T, W>(next)).get(lane);
     for (const T end : ends) next = end <= together && end > next ? end : next;
     x.next_knot.set(lane, next);

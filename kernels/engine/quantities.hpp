@@ -1,4 +1,4 @@
-// The quantities that are integrated beside the states (method/quadrature.hpp): what they are, and their part in error control.
+// The quantities integrated beside the states (method/quadrature.hpp): their values, and their part in error control.
 #pragma once
 
 #include "engine/instance.hpp"
@@ -6,7 +6,7 @@
 
 namespace saltus {
 
-/// The quantities at a point, and behind them their derivatives where these are carried.
+/// The quantities at a point, followed by their derivatives if these are carried.
 template <class E, class Value, class Held>
 SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Value, E::n>& y, const Held& c) {
   using list = typename E::quantities;
@@ -40,7 +40,7 @@ SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Va
   return q;
 }
 
-/// The quantities at a point that is passed in the direction (dt, dy), and what they change by.
+/// The quantities at a point that moves in the direction (dt, dy), and their changes.
 template <class E, class Value, class Held>
 SALTUS_FN with_rate<vec<Value, E::Method::quadratures>> quantities_through(Value t, Value dt, const vec<Value, E::n>& y,
                                                                            const vec<Value, E::n>& dy, const Held& c) {
@@ -73,19 +73,19 @@ SALTUS_FN void each_integrated(F&& body) {
   });
 }
 
-/// The share of a quantity's tolerance that the integral of a step of length h may use up, of a time `span`. In proportion to h it keeps
-/// the mean within five tolerances, however many steps there are. The second part is for steps that cannot resolve an output: one that
-/// jumps without an event has an error of the order of h, which is within it after some halvings, and before h is rounding of t.
+/// The share of a quantity's tolerance that the integral over a step of length h may use, of a time `span`. The part in proportion to h
+/// keeps the mean within five tolerances for any number of steps. The second part is for steps that cannot resolve an output. An output
+/// that jumps without an event has an error of order h, which meets this part after some halvings, before h is rounding of t.
 template <class Real>
 SALTUS_FN Real share_of_tolerance(Real h, Real span, Real rtol) {
   const Real unresolved = max(Real(0x1p-10), Real(64.0 * limits<scalar_of<Real>>::epsilon) / rtol);
   return fma(Real(5.0), h, unresolved * span);
 }
 
-/// How much the parts of the outputs change in a step. An output that is a small difference of large parts, the drift of an invariant
-/// say, is known no better than they are: the stages of a step are off the solution by more, and those of implicit methods have errors
-/// of their own. The changes of the states are taken with signs in which no usual sum cancels (those of Thue and Morse). A change
-/// of the output itself that is much more than the stages show is none of these: they do not resolve it.
+/// The changes of the parts of the outputs in a step. An output that is a small difference of large parts, such as the drift of an
+/// invariant, is known no better than its parts: the stages of a step deviate from the solution, and those of implicit methods have errors
+/// of their own. The changes of the states are combined with the signs of Thue and Morse, in which no usual sum cancels. A change of the
+/// output that is much larger than the stages show does not count as such a part: the stages do not resolve it.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x,
                                                       const stages<typename E::Method, Real, E::n>& s,
@@ -117,20 +117,21 @@ SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x
   return parts;
 }
 
-/// The tolerance of a quantity in a step in which it is as large as `here` and made of parts that change by `parts`; `size` is the place
-/// in `reduced` where it is kept how large it has been.
+/// The tolerance of a quantity in a step, with its magnitude `here` and the change `parts` of its parts; `size` is the place in `reduced`
+/// of its largest magnitude so far.
 template <class R, class E, class Real>
 SALTUS_FN Real tolerance_of(const instance<E, Real>& x, int size, Real here, Real parts,
                             const tolerances<E, Real>& tol) {
   const Real largest = max(x.reduced[size], here);
-  // An extreme is off by the square of the error of its place: steps that resolve the output by half of the digits show all of them.
+  // The error of an extremum is the square of the error of its place, so steps that resolve the output to half of the digits show every
+  // extremum.
   if constexpr (!reduces_integrals<R>) return fma(Real(0.1) * sqrt(tol.rtol), largest, tol.rtol * parts);
   else if constexpr (R::of_output) return tol.rtol * max(largest, parts);
   else return fma(tol.rtol, largest, tol.atol[R::index < E::judged ? R::index : 0]);
 }
 
-/// The square of the largest error of an integral over what it may be: a step is accepted where this is <= 1. A quantity that is not a
-/// number has no say: the reduction will not be one either.
+/// The square of the largest error of an integral, relative to its share: a step is accepted if this is <= 1. A quantity that is NaN does
+/// not count, because its reduction is NaN anyway.
 template <class E, class Real>
 SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                         const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts,
@@ -156,7 +157,7 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
     };
     take(s.integral_error[i], most);
     if constexpr (R::kind == reduce::deviation || R::kind == reduce::rms) {
-      // The error of a root is that of the square over twice the root, as it is by now: the last number before the size.
+      // The error of a root is that of the square over twice the current root; the sum of squares is the number before the size.
       const Real elapsed = s.t + s.h - max(x.t_begin, window.from);
       const Real sum = x.reduced[size - 1];
       const Real root = max(s.spread(i), sqrt(max(sum, Real(0.0)) / elapsed));
@@ -166,7 +167,7 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
   return worst;
 }
 
-/// Takes an accepted step into the sizes of the quantities.
+/// Updates the sizes of the quantities with an accepted step.
 template <class E, class Real>
 SALTUS_FN void keep_sizes(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                           const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts,
@@ -179,8 +180,8 @@ SALTUS_FN void keep_sizes(instance<E, Real>& x, const stages<typename E::Method,
   });
 }
 
-/// How far the steps of a series may reach for the integrals: the last two of their terms are to be within the tolerance, as those of
-/// the states are (method/taylor.hpp). As a part of the step `s`, at most all of it.
+/// The reach of a series for the integrals: the last two terms must be within the tolerance, as for the states (method/taylor.hpp). The
+/// result is a fraction of the step `s`, at most 1.
 template <class E, class Real>
 SALTUS_FN Real reach_of_quantities(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                    const tolerances<E, Real>& tol) {
@@ -201,7 +202,7 @@ SALTUS_FN Real reach_of_quantities(const instance<E, Real>& x, const stages<type
   return select(log_h < longest, rough_exp2(max(log_h - longest, Real(-60.0))), Real(1.0));
 }
 
-/// Carries the integrals of a step on with its end, from (t0, y0) to (t1, y1), slopes f0 and f1.
+/// Extends the integrals of a step when its end moves from (t0, y0) to (t1, y1), with slopes f0 and f1.
 template <class E, class Real>
 SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x, Real t0,
                                 const vec<Real, E::n>& y0, const vec<Real, E::n>& f0, Real t1,
@@ -209,7 +210,7 @@ SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const
   if constexpr (E::quantities::count > 0 && !is_series_method<typename E::Method>) {
     const auto slopes = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f) SALTUS_INLINE_LAMBDA {
       auto q = quantities_through<E>(t, Real(1.0), y, f, x.held);
-      // Derivatives have rates of their own, which so short a way does not need.
+      // Time derivatives of the parameter derivatives are not needed over so short a distance.
       if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(t, y, x.held);
       return q;
     };

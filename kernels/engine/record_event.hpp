@@ -1,11 +1,11 @@
-// What is kept of an event: in reductions, and in the event log if that has it.
+// The records of an event: in reductions, and in the event log if that has it.
 #pragma once
 
 #include "engine/reduce.hpp"
 
 namespace saltus {
 
-/// What the event log has of a point: states, and outputs if they are asked for.
+/// A point as the event log has it: states, and outputs if requested.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::logged_point> loggable(const instance<E, Real>& x) {
   vec<Real, E::logged_point> point;
@@ -17,7 +17,7 @@ SALTUS_FN vec<Real, E::logged_point> loggable(const instance<E, Real>& x) {
   return point;
 }
 
-/// One lane of what is logged, with no derivatives yet.
+/// One lane of a logged point, without derivatives so far.
 template <class E, class T, int W>
 SALTUS_FN vec<pack<T, 1>, E::logged> logged_lane(const vec<pack<T, W>, E::logged_point>& point, int lane) {
   vec<pack<T, 1>, E::logged> r;
@@ -26,13 +26,13 @@ SALTUS_FN vec<pack<T, 1>, E::logged> logged_lane(const vec<pack<T, W>, E::logged
   return r;
 }
 
-/// Does the event log take event number `event` at time t, whatever the number of its rows?
+/// True if the event log takes event number `event` at time t, apart from a bound on its rows.
 SALTUS_FN bool is_logged(const abi::settings& s, int event, double t) {
   return s.log_events != 0 && s.log_from <= t && t <= s.log_to &&
          (s.logged_events == nullptr || s.logged_events[event] != 0);
 }
 
-/// Keeps event number `event` of a lane, at its accepted point, with what was there before it and after it.
+/// Records event number `event` of a lane, at its accepted point, with the points before and after it.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void record_event(instance<E, pack<T, W>>& x, int lane, int event,
                                  const vec<pack<T, 1>, E::logged>& before, const vec<pack<T, 1>, E::logged>& after,

@@ -1,6 +1,5 @@
-// Reductions: numbers kept of a trajectory as it is committed, step by step. Extrema, integrals and what is made of them, quantiles
-// over time, the value at a time; and of events how many there were, the first and the last. Within a window of time a step counts as
-// far as it lies in it.
+// Reductions: numbers accumulated over a trajectory as its steps are committed. Extrema, integrals and their derived values, quantiles over
+// time, the value at a time; for events their count, first and last time. Within a window a step counts as far as it lies in the window.
 #pragma once
 
 #include "engine/reduced_derivatives.hpp"
@@ -8,7 +7,7 @@
 
 namespace saltus {
 
-/// A quantity and its rate at a point: a state with its derivative, or an output by dual numbers.
+/// A quantity and its time derivative at a point: a state with its derivative, or an output by dual numbers.
 template <class E, class Reduction, class Real>
 SALTUS_FN void quantity_along(Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f,
                               const typename E::form::template held<Real>& c, Real& value, Real& rate) {
@@ -22,7 +21,7 @@ SALTUS_FN void quantity_along(Real t, const vec<Real, E::n>& y, const vec<Real, 
   }
 }
 
-/// What a reduction starts from, at the first point of an instance. What has a window begins with the steps that lie in it.
+/// The initial values of reductions, at the first point of an instance. Reductions with a window begin with the steps inside it.
 template <class E, class Real>
 SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
   E::each_reduction([&](auto r, [[maybe_unused]] int j, int at) SALTUS_INLINE_LAMBDA {
@@ -57,7 +56,7 @@ SALTUS_FN void take_extremum(instance<E, Real>& x, int at, Real value, Real t, m
   }
 }
 
-/// An event may move a quantity beyond everything seen so far. Within a window the step that follows sees it.
+/// Takes the values after an event into extrema, which may exceed all values so far. Within a window the next step does this.
 template <class E, class Real>
 SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
   E::each_reduction([&](auto r, int, int at) SALTUS_INLINE_LAMBDA {
@@ -70,7 +69,7 @@ SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
   });
 }
 
-/// Event number `event` has happened in a lane; `point` is what the event log has of it.
+/// Event number `event` has happened in a lane; `point` is its entry in the event log.
 template <class E, class T, int W, class Run>
 SALTUS_FN void reduce_event(instance<E, pack<T, W>>& x, int lane, int event,
                             [[maybe_unused]] const vec<pack<T, 1>, E::logged>& point, const Run& run) {
@@ -88,16 +87,16 @@ SALTUS_FN void reduce_event(instance<E, pack<T, W>>& x, int lane, int event,
   });
 }
 
-/// A quantity at the ends of a part of a step, and how long that is.
+/// A quantity at the ends of a part of a step, and its duration.
 template <class Real>
 struct stretch {
-  Real left, right;  ///< parts of the step
-  Real width;        ///< time
+  Real left, right;  ///< as fractions of the step
+  Real width;        ///< as a time
   Real q0, d0, q1, d1;
 };
 
-/// Where the cubic through the ends of a stretch has its maximum, `sign` times the quantity, as a part of it: the root of its slope
-/// a s^2 + b s + c at which that falls, by the form that does not cancel. Not within (0, 1) where it has none there.
+/// Position of the maximum of `sign` times the cubic through the ends of a stretch, as a fraction of it: the root of its slope a s^2 + b s
+/// + c at which the slope falls, in the form without cancellation. The result is outside (0, 1) if there is no maximum inside.
 template <class Real>
 SALTUS_FN Real turning_point(Real sign, const stretch<Real>& s, Real h) {
   const Real rise = sign * (s.q1 - s.q0), d0 = sign * s.d0, d1 = sign * s.d1;
@@ -109,8 +108,8 @@ SALTUS_FN Real turning_point(Real sign, const stretch<Real>& s, Real h) {
   return select(at == at, at, Real(-1.0));
 }
 
-/// Can the cubic through the ends have a maximum between them? Where its slope has one sign at both ends it may still turn twice, if
-/// it rises less than its slopes there promise (F. N. Fritsch, R. E. Carlson, SIAM J. Numer. Anal. 17 (1980) 238).
+/// True if the cubic through the ends can have a maximum between them. If its slope has one sign at both ends it may still turn twice, if
+/// it rises less than these slopes require (F. N. Fritsch, R. E. Carlson, SIAM J. Numer. Anal. 17 (1980) 238).
 template <class Real>
 SALTUS_FN mask_of<Real> may_turn(Real sign, const stretch<Real>& s) {
   const Real rise = Real(3.0) * (s.q1 - s.q0), a = s.width * s.d0, b = s.width * s.d1;
@@ -122,15 +121,15 @@ SALTUS_FN mask_of<Real> may_turn(Real sign, const stretch<Real>& s) {
 /// An extremum between the ends of a stretch.
 template <class Real>
 struct turned {
-  Real value, at;  ///< `sign` times the quantity; part of the step
+  Real value, at;  ///< `sign` times the quantity; position as a fraction of the step
 };
 
-/// How often a turning point is sought again where its time is asked for.
+/// Iterations for a turning point if its time is asked for.
 inline constexpr int attempts_for_time = 6;
 
-/// Where a quantity is greatest in a stretch of a step of length h: at the turning point of the cubic through its ends, and again of the
-/// cubic through that and the end behind which it lies. The place is that at which the slope was least. `look(at, q, d)` gives value and
-/// rate.
+/// The maximum of `sign` times a quantity in a stretch of a step of length h: at the turning point of the cubic through its ends, then of
+/// the cubic through that point and the end behind which the maximum lies. The reported place is that of the smallest slope. `look(at, q,
+/// d)` gives value and time derivative.
 template <int Attempts, class Real, class Look>
 SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch<Real> s, Real h) {
   turned<Real> r{max(sign * s.q0, sign * s.q1), select(sign * s.q0 > sign * s.q1, s.left, s.right)};
@@ -152,8 +151,8 @@ SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch
   return r;
 }
 
-/// Adds a committed step of length h to a reduction that is made of integrals. Mean and squared deviations are those of what was
-/// before and of the step, joined (T. F. Chan, G. H. Golub, R. J. LeVeque, The American Statistician 37 (1983) 242): no digits cancel.
+/// Adds a committed step of length h to a reduction that is based on integrals. The mean and squared deviations of the steps so far and of
+/// this step are merged (T. F. Chan, G. H. Golub, R. J. LeVeque, The American Statistician 37 (1983) 242): no digits cancel.
 template <class R, class E, class Real, class Run>
 SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, int j, int at,
                               mask_of<Real> inside, const Run& run) {
@@ -180,7 +179,7 @@ SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Met
   }
 }
 
-/// Adds a stretch to the time in bins, in straight pieces. `value(u)` is the quantity, u from 0 to 1.
+/// Adds a stretch to the time in bins, as linear pieces. `value(u)` is the quantity, u from 0 to 1.
 template <int Pieces, class E, class T, int W, class Value>
 SALTUS_FN_COLD void spend_stretch(instance<E, pack<T, W>>& x, int at, const stretch<pack<T, W>>& p, const Value& value,
                                   mask_of<pack<T, W>> inside) {
@@ -195,8 +194,8 @@ SALTUS_FN_COLD void spend_stretch(instance<E, pack<T, W>>& x, int at, const stre
   }
 }
 
-/// Records the value at the time that is asked for, if a step from t to t1 has come there. At the time of an event it is the value
-/// after it: then the step that follows begins there.
+/// Records the value at the requested time, if a step from t to t1 has reached it. At the time of an event it is the value after the event,
+/// because the next step begins there.
 template <class R, class E, class Real, class F, class Run>
 SALTUS_FN void reduce_value(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
                             int j, int at, mask_of<Real> where, const Run& run) {
@@ -210,7 +209,7 @@ SALTUS_FN void reduce_value(instance<E, Real>& x, const stages<typename E::Metho
   if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, j, time, y, s.f0(), due);
 }
 
-/// A quantity within a step, on its dense output.
+/// A quantity and its time derivative within a step, from the dense output.
 template <class R, class E, class Real>
 SALTUS_FN void look_within(const instance<E, Real>& x, const interpolant_of<E, Real>& step, Real at, Real& q, Real& d) {
   auto slope = step.slope(at);
@@ -218,7 +217,7 @@ SALTUS_FN void look_within(const instance<E, Real>& x, const interpolant_of<E, R
   quantity_along<E, R>(fma(at, step.h, step.t), step(at), slope, x.held, q, d);
 }
 
-/// Looks at the quantity of R along a step that ends at t1: at its ends, and between them on the dense output.
+/// Evaluates the quantity of R along a step that ends at t1: at its ends, and between them on the dense output.
 template <class R, class E, class Real>
 struct quantity_on_step {
   const instance<E, Real>& x;
@@ -229,7 +228,7 @@ struct quantity_on_step {
     quantity_along<E, R>(s.t, s.y, s.f0(), x.held, p.q0, p.d0);
     quantity_along<E, R>(s.t + s.h, s.y1, s.f1(), x.held, p.q1, p.d1);
   }
-  /// The rates are those of the field where there is one: they are zero where those of the solution are.
+  /// Time derivatives are those of the field if there is one: they vanish where those of the solution do.
   template <class F>
   SALTUS_FN void within(const interpolant_of<E, Real>& step, const F& f, Real at, Real& q, Real& d) const {
     if constexpr (E::Method::is_explicit && E::form::has_field && !E::form::has_constraints &&
@@ -243,8 +242,8 @@ struct quantity_on_step {
   }
 };
 
-/// The extremum inside a stretch whose ends show that there may be one: at the turning point of the cubic through them, valued on the
-/// dense output; where its time is asked for it is sought where the rate of change is zero.
+/// The extremum inside a stretch whose ends show that there may be one: the turning point of the cubic through them, evaluated on the dense
+/// output. If its time is asked for, the zero of the time derivative is located.
 template <class R, class E, class Real, class F>
 SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                        const F& f, int at, const stretch<Real>& p, mask_of<Real> turns) {
@@ -260,17 +259,17 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const stages<typena
   if constexpr (has_time && E::Method::is_explicit && E::form::has_field && !E::form::has_constraints &&
                 !is_series_method<typename E::Method>)
     add_where(x.rhs_evaluations, turns, attempts_for_time);
-  // The cubic through the ends of a step is as good as the steps of methods of low order are short.
+  // For methods of low order the steps are so short that the cubic through their ends suffices.
   constexpr int attempts = has_time ? attempts_for_time : R::of_output || E::Method::order > 5 ? 3 : 1;
   const auto top = highest_between<attempts>(look, Real(sign), p, s.h);
   take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, s.h, s.t), turns);
 }
 
-/// Steps of methods of high order may be as long as an output takes to turn around: they are looked at in pieces.
+/// Steps of methods of high order may be as long as an output's turning time, so they are examined in pieces.
 template <class R, class E>
 inline constexpr bool looks_at_pieces = is_series_method<typename E::Method> || (R::of_output && E::Method::order > 5);
 
-/// Takes a step into an extremum.
+/// Updates an extremum with a step.
 template <class R, class E, class Real, class F>
 SALTUS_FN void extremum_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                                 Real t1, int at, mask_of<Real> inside) {
@@ -297,7 +296,7 @@ SALTUS_FN void extremum_of_step(instance<E, Real>& x, const stages<typename E::M
   }
 }
 
-/// Counts the time of a step in bins, in straight pieces: of the cubic through its ends, or of the dense output of a series.
+/// Counts the time of a step in bins, in linear pieces of the cubic through its ends, or of the dense output of a series.
 template <class R, class E, class Real, class F>
 SALTUS_FN void count_time_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                                   int at, mask_of<Real> inside) {
@@ -321,8 +320,8 @@ SALTUS_FN void count_time_of_step(instance<E, Real>& x, const stages<typename E:
   }
 }
 
-/// Adds a committed step that ends at t1 to the reductions. Steps end at the ends of windows. With Extrema = false only the integrals
-/// go on.
+/// Adds a committed step that ends at t1 to the reductions. Steps end at the ends of windows. With Extrema = false only integrals are
+/// updated.
 template <bool Extrema = true, class E, class Real, class F, class Run>
 SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
                            mask_of<Real> where, const Run& run) {
@@ -353,7 +352,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
   });
 }
 
-/// The final value of reduction j: NaN of a time that there is none of, and of what is made of no time at all.
+/// Final value of reduction j: NaN for a time that does not exist, and for averages over no time.
 template <class R, class E, class T, class Run>
 SALTUS_FN_COLD double final_reduction(instance<E, pack<T, 1>>& x, int j, int at, const Run& run) {
   using of = reduction_traits<R>;
@@ -365,7 +364,7 @@ SALTUS_FN_COLD double final_reduction(instance<E, pack<T, 1>>& x, int j, int at,
     const auto number = static_cast<double>(x.reduced[at].v);
     return R::kind == reduce::count ? number : E::form::model_time(number);
   } else if constexpr (R::kind == reduce::value || (of::is_extremum && R::windowed)) {
-    // What happens at the very end no step has seen.
+    // No step covers the values at the very end.
     one value, rate;
     quantity_along<E, R>(x.t, x.y, x.f, x.held, value, rate);
     if constexpr (R::kind == reduce::value) {

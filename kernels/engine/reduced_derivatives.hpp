@@ -1,12 +1,12 @@
-// Derivatives of reductions, where derivatives of the states are carried behind them (form/sensitivities.hpp).
+// Derivatives of reductions, if derivatives of the states are carried behind them (form/sensitivities.hpp).
 //
-// An integral up to a time t*(p) has the derivative  I_p + q t*',  q being its integrand there: so on the way through an event, which
-// ends one piece of the trajectory and begins the next at t*, what it gains is (q- - q+) t*'. An extremum has the derivative of the
-// quantity at the point where it is taken, which does not count that the point moves (envelope theorem): at a turning point at a fixed
-// time, at the side of an event along with it. The first and the last time of an event have its derivative, and the number of events
-// has 0, as long as none of them is at the very edge of a window.
+// An integral up to a time t*(p) has the derivative  I_p + q t*',  q being its integrand there. An event at t* ends one piece of the
+// trajectory and begins the next, so the integral gains (q- - q+) t*'. An extremum has the derivative of the quantity at the point where
+// it is attained; the motion of this point does not contribute (envelope theorem). The derivative is at a fixed time for a turning point,
+// and along with the event for an extremum at its side. The first and the last time of an event have its derivative, and the number of
+// events has derivative 0, as long as no event is at the very edge of a window.
 //
-// Where two extrema are equally large, to within errors, and have different derivatives, the reduction has none: a NaN, of it alone.
+// If two extrema are equal within errors and have different derivatives, the reduction has no derivative: NaN for this one alone.
 #pragma once
 
 #include "engine/samples.hpp"
@@ -14,16 +14,16 @@
 
 namespace saltus {
 
-/// Has it reductions, and keeps derivatives?
+/// True if there are reductions and derivatives are kept.
 template <class E>
 inline constexpr bool reduces_derivatives = E::reductions > 0 && E::kept_directions > 0;
 
-/// Does its derivative change on the way through an event, whatever comes of it?
+/// True for reductions whose derivative changes at every event.
 template <class Reduction>
 inline constexpr bool follows_events =
     reduction_traits<Reduction>::is_integral || reduction_traits<Reduction>::is_extremum;
 
-/// The size of direction j: of the parameter or initial value, 1 if that is zero. Of initial values nothing is kept: 1.
+/// The size of direction j: that of the parameter, 1 if it is zero. Initial values are not kept, so their size is 1.
 template <class E, class Real>
 SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
   Real size = Real(0.0);
@@ -33,7 +33,8 @@ SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
   return select(size > Real(0.0), size, Real(1.0));
 }
 
-/// A quantity and its rate with their derivatives, at a point with its slopes. The time has derivatives at an event that moves.
+/// A quantity and its time derivative with their parameter derivatives, at a point with its slopes. The time has derivatives at an event
+/// that moves.
 template <class E, class Reduction, class Real>
 SALTUS_FN with_rate<typename E::form::template lifted<Real>> lifted_quantity(const instance<E, Real>& x,
                                                                              typename E::form::template lifted<Real> t,
@@ -52,13 +53,13 @@ SALTUS_FN with_rate<typename E::form::template lifted<Real>> lifted_quantity(con
     return {one(y), one(f)};
   }
 }
-/// The same at the accepted point: at a fixed time, or along with the event under way.
+/// The same at the accepted point: at a fixed time, or along with the current event.
 template <class E, class Reduction, class Real>
 SALTUS_FN auto lifted_quantity_here(const instance<E, Real>& x) {
   return lifted_quantity<E, Reduction>(x, E::form::time_of_event(x.t, x.held), x.y, x.f);
 }
 
-/// Takes in a point where reduction `item` may have its extremum.
+/// Takes in a point at which reduction `item` may have its extremum.
 template <class E, class Reduction, class Real>
 SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
                                            const typename E::form::template lifted<Real>& q, mask_of<Real> where,
@@ -93,7 +94,7 @@ SALTUS_FN_COLD void begin_reduced_rates(instance<E, Real>& x, int item, mask_of<
       [&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.reduced_rates[item * E::directions + j], q.d[j]); });
 }
 
-/// Of the value at a time, which is within the step that begins with the slopes f; y is the point.
+/// Derivatives of the value at a time within the step that begins with the slopes f; y is the point.
 template <class Reduction, class E, class Real>
 SALTUS_FN_COLD void take_rates_of_value(instance<E, Real>& x, int item, Real time, const vec<Real, E::n>& y,
                                         const vec<Real, E::n>& f, mask_of<Real> where) {
@@ -105,7 +106,7 @@ SALTUS_FN_COLD void take_rates_of_value(instance<E, Real>& x, int item, Real tim
   });
 }
 
-/// A value taken just before an event that moves has no derivative if it is at its very time.
+/// Removes the derivative of a value taken just before a moving event if it is at the event's very time.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void take_back_rates_of_values(instance<E, Real>& x, mask_of<Real> where, const Run& run) {
   E::each_reduction([&](auto r, int item, int) SALTUS_INLINE_LAMBDA {
@@ -118,7 +119,7 @@ SALTUS_FN_COLD void take_back_rates_of_values(instance<E, Real>& x, mask_of<Real
   });
 }
 
-/// Of the value at the end of an instance, in direction j: after what happens there.
+/// The derivative of the value at the end of an instance, in direction j, after the events there.
 template <class Reduction, class E, class Real>
 SALTUS_FN_COLD Real rate_of_final_value(const instance<E, Real>& x, int j) {
   const Real moves = abs(x.held.event_time[j]);
@@ -126,8 +127,8 @@ SALTUS_FN_COLD Real rate_of_final_value(const instance<E, Real>& x, int j) {
   return select((moves > Real(0.0)) | is_time_of_jump(x, x.t), Real(E::form::unset), q.d[j]);
 }
 
-/// Of the event that a reduction is of, in a lane; `point` is what the event log has of it, `is_first`: none has been in the window
-/// before. At the edge of the window it may be inside or outside: there is no derivative, which is kept as the largest number.
+/// Derivatives of a reduction of events, in a lane; `point` is the event's entry in the log, `is_first`: it is the first in the window. An
+/// event at the edge of the window may be inside or outside: the derivative does not exist, which is kept as the largest number.
 template <class Reduction, class E, class T, int W>
 SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int lane, int item,
                                           const time_window<pack<T, 1>>& window, bool is_first,
@@ -149,8 +150,8 @@ SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int lane, 
   }
 }
 
-/// Extrema at the accepted point, which ends or begins a smooth piece of the trajectory; `Arriving`: it ends one, and counts where the
-/// quantity goes on towards the extremum.
+/// Takes in extrema at the accepted point, which ends or begins a smooth piece of the trajectory. `Arriving`: it ends one, and counts if
+/// the quantity is moving towards the extremum.
 template <bool Arriving, class E, class Real>
 SALTUS_FN_COLD void take_extrema_here(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   E::each_reduction([&](auto r, int item, int) SALTUS_INLINE_LAMBDA {
@@ -164,7 +165,7 @@ SALTUS_FN_COLD void take_extrema_here(instance<E, Real>& x, mask_of<Real> where,
   });
 }
 
-/// Derivatives of integrals from those up to a fixed time to those up to the event under way, or back (-1).
+/// Converts derivatives of integrals from those up to a fixed time to those up to the current event, or back (-1).
 template <class E, class Real>
 SALTUS_FN void move_integrals(instance<E, Real>& x, mask_of<Real> where, double direction) {
   E::each_reduction([&](auto r, int item, int) SALTUS_INLINE_LAMBDA {
@@ -180,7 +181,7 @@ SALTUS_FN void move_integrals(instance<E, Real>& x, mask_of<Real> where, double 
   });
 }
 
-/// Where in a step the quantity turns: the root of its rate on the dense output, between the ends, where it has different signs.
+/// The place in a step at which the quantity turns: the root of its time derivative on the dense output, between ends of opposite signs.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant& step, Real guess, Real d0, Real d1) {
   using form = typename E::form;
@@ -197,7 +198,7 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
     if constexpr (Reduction::of_output) return form::outputs_along(t, y, f, x.held).rate[Reduction::index];
     else return f[Reduction::index];
   };
-  // Regula falsi, with the end that stays taken for half as far (Illinois).
+  // Regula falsi in the Illinois form: the value at the end that stays is halved.
   Real low = Real(0.0), high = Real(1.0), at_low = d0, at_high = d1, at = guess;
   auto low_stayed = mask_of<Real>::all(false), high_stayed = low_stayed;
   auto open = mask_of<Real>::all(true);  // a lane that has settled keeps its place while others go on
@@ -219,7 +220,8 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
   return at;
 }
 
-/// A committed step's part in the derivative of an extremum: where the quantity turns within it, d0 and d1 being its rates at the ends.
+/// Takes in a committed step's part in the derivative of an extremum: the point at which the quantity turns, d0 and d1 being its time
+/// derivatives at the ends.
 template <class E, class Reduction, class F, class Real>
 SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const stages<typename E::Method, Real, E::n>& s, const F& f,
                           Real guess, Real d0, Real d1, mask_of<Real> where) {
@@ -235,8 +237,8 @@ SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const stages<typename 
   take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *f.tol);
 }
 
-/// Two events at one time, taken in one order (x) and in the other: a reduction has a derivative if both lead to the same. An extremum
-/// between the two does not come back where the two are one: `end` says where the value is without.
+/// Two events at one time, taken in one order (x) and in the other: a reduction has a derivative if both orders give the same. An extremum
+/// between the two vanishes when they coincide.
 template <class E, class Real>
 SALTUS_FN_COLD void compare_reduced_rates(instance<E, Real>& x, const instance<E, Real>& other, mask_of<Real> where,
                                           const tolerances<E, Real>& tol) {
@@ -259,7 +261,7 @@ SALTUS_FN_COLD void compare_reduced_rates(instance<E, Real>& x, const instance<E
   });
 }
 
-/// x has the derivatives of the reductions of `from`; none where it has gone through an extremum that x has not.
+/// Gives x the derivatives of the reductions of `from`; none where `from` has passed an extremum that x has not.
 template <class E, class Real>
 SALTUS_FN_COLD void take_reduced_rates(instance<E, Real>& x, const instance<E, Real>& from, mask_of<Real> where,
                                        const tolerances<E, Real>& tol) {

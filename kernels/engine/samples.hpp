@@ -1,4 +1,4 @@
-// What is kept of a committed piece of trajectory on the time grid: samples.
+// Samples: the values of a committed piece of trajectory on the time grid.
 #pragma once
 
 #include "engine/system.hpp"
@@ -13,7 +13,7 @@ SALTUS_FN double sample_time(const abi::settings& s, double t_begin, double t_en
   return t_begin + (t_end - t_begin) * (static_cast<double>(j) / static_cast<double>(s.sample_count - 1));
 }
 
-/// Sets sample number and time of the next sample at or after t (which is the first of all for a fresh instance).
+/// Sets number and time of the next sample at or after t (the first of all for a fresh instance).
 template <class E, class Real, class Run>
 SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
   using T = typename E::T;
@@ -26,7 +26,7 @@ SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
   x.next_sample.set(lane, more ? static_cast<T>(time) : static_cast<T>(limits<T>::largest));
 }
 
-/// Of a fresh instance. What is asked for before its beginning is NaN.
+/// The first sample of a fresh instance. Samples before its beginning are NaN.
 template <class E, class Real, class Run>
 SALTUS_FN void first_sample(instance<E, Real>& x, int lane, const Run& run) {
   using T = typename E::T;
@@ -40,14 +40,14 @@ SALTUS_FN void first_sample(instance<E, Real>& x, int lane, const Run& run) {
   }
 }
 
-/// Are these times one, to rounding?
+/// The lanes in which t is the time of the last jump, to rounding.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> is_time_of_jump(const instance<E, Real>& x, Real t) {
   return abs(t - x.held.jumped_at) <= Real(64.0 * limits<typename E::T>::epsilon) * (abs(t) + abs(x.h));
 }
 
-/// Records the derivatives of the next sample, y, in the lanes of `due`. At the time of an event that moves with what is differentiated
-/// by there are none.
+/// Records the derivatives of the next sample, y, in the lanes of `due`. At the time of an event that moves with the parameters there are
+/// none.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void record_derivatives(instance<E, Real>& x, const vec<Real, E::n>& y, mask_of<Real> due,
                                        const Run& run) {
@@ -71,7 +71,7 @@ SALTUS_FN_COLD void record_derivatives(instance<E, Real>& x, const vec<Real, E::
   }
 }
 
-/// Puts a point of the dense output onto the constraints and invariants, as the end of a step is. Returns what is left of them.
+/// Projects a point of the dense output onto the constraints and invariants, like the end of a step. Returns their residual.
 template <class E, class Real, class F, class Interpolant>
 SALTUS_FN_COLD consistency<Real> project_within(const stages<typename E::Method, Real, E::n>& s, const F& f,
                                                 const Interpolant& interpolant, Real time, vec<Real, E::n>& y,
@@ -83,7 +83,7 @@ SALTUS_FN_COLD consistency<Real> project_within(const stages<typename E::Method,
   return c;
 }
 
-/// The solution at a time within a step that ends at t1, in the lanes of `where`. `left` takes in what is left of constraints.
+/// The solution at a time within a step that ends at t1, in the lanes of `where`. `left` receives the residual of the constraints.
 template <class E, class Real, class F, class Interpolant>
 SALTUS_FN vec<Real, E::n> point_within(const stages<typename E::Method, Real, E::n>& s, const F& f,
                                        const Interpolant& interpolant, Real time, Real t1, mask_of<Real> where,
@@ -102,7 +102,7 @@ SALTUS_FN vec<Real, E::n> point_within(const stages<typename E::Method, Real, E:
   return y;
 }
 
-/// Records every sample with t <= time < t1 (time <= t1 where `last`): an instant of an event belongs to what follows it.
+/// Records every sample with t <= time < t1 (time <= t1 where `last`): a sample at the time of an event shows the state after it.
 template <class E, class Real, class F, class Run>
 SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                                    Real t1, mask_of<Real> where, mask_of<Real> last, const Run& run) {

@@ -1,13 +1,13 @@
-// Does an explicit method take steps as short as its stability allows, rather than as long as its error does?
+// Detects that an explicit method's steps are limited by stability and not by its error.
 #pragma once
 
 #include "engine/trial.hpp"
 
 namespace saltus {
 
-/// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance
-/// whose steps, tried or taken, come near the limit of stability (3.3 for DP5) again and again is stiff: the controller lets
-/// them grow through it, then refuses some, so that not every one is near.
+/// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance whose steps,
+/// tried or taken, repeatedly come near the limit of stability (3.3 for DP5) is stiff. The controller lets steps grow through the limit and
+/// then rejects some, so not every step is near it.
 template <class E, class Real>
 SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
   using Method = typename E::Method;

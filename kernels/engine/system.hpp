@@ -1,5 +1,5 @@
-// The equations of an instance in flight, as a step sees them: parameters, discrete variables and guard signs held. And the
-// one place where a step is made, whatever the method, with its end put onto the constraints of the model.
+// The equations of an instance in flight, as a step uses them: parameters, discrete variables and guard signs held. Also the one place that
+// makes a step, for every method, and projects its end onto the constraints of the model.
 #pragma once
 
 #include "engine/quantities.hpp"
@@ -12,7 +12,7 @@ namespace saltus {
 template <class E>
 struct engine_of_model;
 
-/// The equations of the model over numbers with the derivative in one direction, and the quantities that are integrated.
+/// The model's equations over numbers with the derivative in one direction, and the integrated quantities.
 template <class E, class Real>
 struct lifted_equations : E::form::template lifted_system<Real, 1> {
   template <class Value>
@@ -26,7 +26,7 @@ struct lifted_equations : E::form::template lifted_system<Real, 1> {
   }
 };
 
-/// A system (linear/system.hpp). Tolerances are needed where something is solved for.
+/// A system (linear/system.hpp). Tolerances are needed if equations are solved.
 template <class E, class Real>
 struct held_system {
   using form = typename E::form;
@@ -68,14 +68,14 @@ struct held_system {
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(1.0) / fma(tol->rtol, abs(y[i]), tol->atol[i]); });
     return r;
   }
-  /// The field over the points of a step from (t, y), as its method sees them in local coordinates.
+  /// The field at the points of a step from (t, y), as its method evaluates it in local coordinates.
   SALTUS_FN auto within_step(Real t, const vec<Real, E::n>& y) const requires(E::in_local_coordinates);
   SALTUS_FN const abi::dense_algebra* algebra() const { return tol->algebra; }
-  /// What the method remembers, of the system of an instance.
+  /// The method's memory, for the system of an instance.
   SALTUS_FN const auto& past() const requires(methods::has_memory<typename E::Method>) {
     return static_cast<const typename E::template held<Real>&>(c).past;
   }
-  /// The equations of the model alone, of a form that integrates more (form/sensitivities.hpp); and those over numbers that carry the
+  /// The equations of the model alone, for a form that integrates more (form/sensitivities.hpp); and those over numbers with the
   /// derivatives.
   SALTUS_FN auto of_model() const { return held_system<engine_of_model<E>, Real>{c, tol}; }
   SALTUS_FN auto lifted() const {
@@ -83,24 +83,23 @@ struct held_system {
   }
   /// The same in direction j alone.
   SALTUS_FN auto lifted_in(int j) const { return lifted_equations<E, Real>{{form::template lift_held<Real, 1>(c, j)}}; }
-  /// Does a single instance look for consistent states off the lanes, where slower means are allowed?
+  /// True if a single instance looks for consistent states off the lanes, where slower methods are allowed.
   SALTUS_FN bool is_conservative() const { return tol->conservative; }
-  /// The size below which state i counts by its absolute tolerance.
+  /// The size of state i below which its absolute tolerance counts.
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
 };
 
-/// How a step came to end on constraints.
+/// The outcome of the projection of a step's end onto constraints.
 template <class Real>
 struct constraint_report {
-  Real orientation = Real(0.0);  ///< at the end, of a form that tells it
-  Real moved = Real(0.0);        ///< how far its end was moved, as detail::adjustment has it
-  mask_of<Real> lost =
-      mask_of<Real>::all(false);  ///< one of its stages has no point on the branch that it has begun on
+  Real orientation = Real(0.0);                    ///< at the end, for forms that have it
+  Real moved = Real(0.0);                          ///< how far the end was moved, by detail::moved_by
+  mask_of<Real> lost = mask_of<Real>::all(false);  ///< a stage has no point on the branch on which the step has begun
 };
 
 namespace detail {
-/// How far a projection has moved the end of a step, over what its own error explains: h^(p-1), p the order of the method, or
-/// rounding (Compere 3.4.1 with C = 1).
+/// How far a projection has moved the end of a step, relative to the size that the step's error explains: h^(p-1), p the order of the
+/// method, or rounding (Compere 3.4.1 with C = 1).
 template <class Method, class Real, int n>
 SALTUS_FN Real adjustment(const vec<Real, n>& from, const vec<Real, n>& to, Real h) {
   constexpr double ulps = 64.0 * limits<scalar_of<Real>>::epsilon;
@@ -113,7 +112,7 @@ SALTUS_FN Real adjustment(const vec<Real, n>& from, const vec<Real, n>& to, Real
   return moved / max(bound, Real(ulps) * size);
 }
 
-/// The same over the tolerance of each state, where there is error control: what is moved within it explains itself.
+/// The same relative to the tolerance of each state, with error control: moves within the tolerance need no explanation.
 template <class E, class Real>
 SALTUS_FN Real adjustment_over_tolerance(const held_system<E, Real>& system, const vec<Real, E::n>& from,
                                          const vec<Real, E::n>& to) {
@@ -123,7 +122,7 @@ SALTUS_FN Real adjustment_over_tolerance(const held_system<E, Real>& system, con
   return moved;
 }
 
-/// How far the end of a step has been moved, over the larger of what its error explains and the tolerance.
+/// How far the end of a step has been moved, relative to the larger of its explained error and the tolerance.
 template <class E, class Real>
 SALTUS_FN Real moved_by(const held_system<E, Real>& system, const vec<Real, E::n>& from, const vec<Real, E::n>& to,
                         Real h) {
@@ -132,8 +131,8 @@ SALTUS_FN Real moved_by(const held_system<E, Real>& system, const vec<Real, E::n
   else return min(moved, adjustment_over_tolerance(system, from, to));
 }
 
-/// Puts the end of a step, which is on the constraints, onto the invariants, too, but moves it no further than its error explains.
-/// Returns how far that would have been, as `moved_by` has it.
+/// Projects the end of a step, which satisfies the constraints, onto the invariants, too, but moves it no further than its error explains.
+/// Returns the full distance, in units of `moved_by`.
 template <class E, class Real>
 SALTUS_FN Real keep_invariants(const held_system<E, Real>& system, Real t, Real h, vec<Real, E::n>& y,
                                mask_of<Real> where) {
@@ -147,8 +146,7 @@ SALTUS_FN Real keep_invariants(const held_system<E, Real>& system, Real t, Real 
   return way;
 }
 
-/// An explicit step with its end put onto the constraints, and the time derivative there; one that finds none ends with
-/// NaN.
+/// An explicit step with its end projected onto the constraints, and the time derivative there. A step without a projection ends with NaN.
 template <class E, class Stages, class Real>
 SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, constraint_report<Real>* report) {
   const Real t1 = s.t + s.h;
@@ -172,14 +170,14 @@ SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, constra
 }
 }  // namespace detail
 
-/// The engine's dense output: whatever the method's `interpolate` returns (method/dense_output.hpp).
+/// The engine's dense output: the type that the method's `interpolate` returns (method/dense_output.hpp).
 template <class E, class Real>
 using interpolant_of =
     decltype(interpolate<typename E::Method>(*static_cast<const held_system<E, Real>*>(nullptr),
                                              *static_cast<const stages<typename E::Method, Real, E::n>*>(nullptr)));
 
 namespace detail {
-/// The system of a step in local coordinates: its method puts the points of stages onto the constraints by `settle`.
+/// The system of a step in local coordinates: its method projects the points of stages onto the constraints by `settle`.
 template <class E, class Real>
 struct local_system : held_system<E, Real> {
   using coordinates = local_coordinates<typename E::form, E::coordinates, Real>;
@@ -190,7 +188,7 @@ struct local_system : held_system<E, Real> {
   }
 };
 
-/// The same, after the step was made: for the stages of its dense output.
+/// The same after the step was made, for the stages of its dense output.
 template <class E, class Real>
 struct system_within_step {
   const held_system<E, Real>& system;
@@ -201,7 +199,7 @@ struct system_within_step {
   }
 };
 
-/// The step that make(system) makes in the local coordinates of its start; one that leaves its branch ends with NaN.
+/// The step that make(system) makes in the local coordinates of its start. A step that leaves its branch ends with NaN.
 template <class E, class Real, class Make>
 SALTUS_FN stages<typename E::Method, Real, E::n> in_coordinates(const held_system<E, Real>& system, Real t,
                                                                 const vec<Real, E::n>& y,
@@ -224,7 +222,7 @@ SALTUS_FN auto held_system<E, Real>::within_step(Real t, const vec<Real, E::n>& 
 }
 
 namespace detail {
-/// What is done to an implicit step before it is judged: its end is put onto the constraints, where there are any.
+/// Projects the end of an implicit step onto the constraints, if there are any, before the step is judged.
 template <class E, class Real>
 struct on_constraints {
   const held_system<E, Real>& system;
@@ -241,8 +239,8 @@ struct on_constraints {
       s.residual = c.residual;
       s.residual_of = c.of;
       if constexpr (E::form::keeps_invariants) keep_invariants<E>(system, s.t + s.h, s.h, s.y1, s.solved);
-      // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
-      // stages' own are of lower order.
+      // If the dense output is the cubic through slopes, the constraints give the slopes of algebraic states: those of the stages have
+      // lower order.
       if constexpr (E::keeps_derivative && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)
         each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
           if (E::form::index(i) == 0) return;
@@ -253,7 +251,7 @@ struct on_constraints {
   }
 };
 
-/// An implicit step of the states, and that of their derivatives: the same one, differentiated.
+/// An implicit step of the states, and that of their derivatives: the same step, differentiated.
 template <class E, class Real, bool WithInterpolant>
 SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const held_system<E, Real>& system, Real t,
                                                                        const vec<Real, E::n>& y,
@@ -261,7 +259,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
                                                                        constraint_report<Real>* report);
 }  // namespace detail
 
-/// One step of the engine's method. In a model with constraints it ends on them; `report`: how it came to do so.
+/// One step of the engine's method. In a model with constraints it ends on them; `report` receives the outcome of the projection.
 template <class E, class Real, bool WithInterpolant = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0, Real h,
@@ -304,7 +302,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
   const auto model = system.of_model();
   const auto f0_of_model = form::model_part(f0);
   const auto lift = [&](int j) SALTUS_INLINE_LAMBDA { return system.lifted_in(j); };
-  // What nothing will read is not made: slopes and terms of the dense output, errors of what is not judged.
+  // Unused results are not computed: slopes and terms of the dense output, errors that are not judged.
   constexpr bool with_dense = E::keeps_derivative, with_error = form::judged > n;
   stages<Method, Real, E::n> s;
   derived_step<Method, with_dense, with_error, on_constraints<of_model, Real>, held_system<of_model, Real>,
@@ -348,7 +346,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
 }
 }  // namespace detail
 
-/// The same, off the hot loop: an implicit step is too much code to be there in every place that makes one.
+/// The same out of line: an implicit step is too much code for every place that makes one.
 template <class E, class Real>
 SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const held_system<E, Real>& system, Real t,
                                                                       const vec<Real, E::n>& y,
@@ -378,7 +376,7 @@ SALTUS_FN void end_series(const held_system<E, Real>& system, stages<typename E:
   }
 }
 
-/// The step of length h from where `s` begins: shorter than that. A series need not be found again.
+/// The step of length h from the start of `s`, shorter than `s`. A series is not found again.
 template <class E, class Real>
 SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const held_system<E, Real>& system,
                                                               const stages<typename E::Method, Real, E::n>& s,
@@ -392,7 +390,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const held_system<
   }
 }
 
-/// Counts the evaluations that a step has taken.
+/// Counts the evaluations of a step.
 template <class E, class Real>
 SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                  mask_of<Real> where) {
@@ -403,7 +401,7 @@ SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::
   else x.rhs_evaluations = x.rhs_evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
 }
 
-/// y a little further along its time derivative, on the constraints.
+/// Moves y a small distance along its time derivative, on the constraints.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::n> move_along(const held_system<E, Real>& system, Real t, const vec<Real, E::n>& y, Real d,
                                      const vec<Real, E::n>& derivative) {

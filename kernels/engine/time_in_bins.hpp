@@ -1,21 +1,21 @@
-// How long a quantity is where: the time that it spends in each of some bins, from which its quantiles over time are read. Nothing
-// is known of its range beforehand, and no room for a longer list: the width of the bins is a power of two, and doubles, two bins
-// becoming one, whenever the range has outgrown them. Bin i is [i width, (i + 1) width) for any integer i; it is kept in place i modulo
-// their number, so that nothing moves while the range grows.
+// The time that a quantity spends in each of a number of bins, from which its quantiles over time are read. Its range is not known in
+// advance, and the number of bins is fixed: the width of the bins is a power of two and doubles, two bins becoming one, when the range has
+// outgrown them. Bin i is [i width, (i + 1) width) for any integer i; it is kept in place i modulo the number of bins, so that no bin moves
+// while the range grows.
 #pragma once
 
 #include "engine/instance.hpp"
 
 namespace saltus {
 
-/// The bins of one lane, in the numbers that a reduction keeps in an instance from place `at` on: width (0 while nothing has
-/// varied), least and greatest value so far, and the bins. All of them are zero at first.
+/// The bins of one lane, in the numbers that a reduction keeps in an instance from place `at` on: width (0 while the value is constant),
+/// smallest and largest value so far, and the bins. All of them are zero at first.
 template <class E, class T, int W>
 class time_in_bins {
  public:
   SALTUS_FN time_in_bins(instance<E, pack<T, W>>& x, int lane, int at) : x_(x), lane_(lane), at_(at) {}
 
-  /// Adds a time dt > 0 in which the quantity goes evenly from q0 to q1. What is not finite is left out.
+  /// Adds a time dt > 0 in which the quantity changes linearly from q0 to q1. Values that are not finite are left out.
   SALTUS_FN_COLD void add(T q0, T q1, T dt) const {
     const T low = q0 < q1 ? q0 : q1, high = q0 < q1 ? q1 : q0;
     if (!(high - low <= static_cast<T>(limits<T>::largest)) || !(dt > T(0.0))) return;
@@ -30,7 +30,7 @@ class time_in_bins {
     spend(last, (high - static_cast<T>(last) * w) * density);
   }
 
-  /// The value below which it was for the part p of the time; within a bin, in proportion. NaN if there was no time.
+  /// The value below which the quantity was for the fraction p of the time, interpolated linearly within a bin. NaN if there was no time.
   SALTUS_FN_COLD T quantile(T p) const {
     T total = T(0.0);
     for (int k = 0; k < bins_of_time; ++k) total += get(bin(k));
@@ -66,7 +66,7 @@ class time_in_bins {
     const T low = from > get(least) ? from : get(least), high = to < get(greatest) ? to : get(greatest);
     return low + part * (high - low);
   }
-  /// A power of two of which a range is at least 64 and less than 128.
+  /// A power of two between 1/128 and 1/64 of a range.
   SALTUS_FN static T first_width(T range) {
     using one = pack<T, 1>;
     using integer = typename one::integer;
@@ -74,14 +74,14 @@ class time_in_bins {
     return one::from_bits(integer(exponent > 1 ? exponent : int64(1)).shift_left(limits<T>::mantissa_bits)).v;
   }
 
-  /// Takes in values from `low` to `high`.
+  /// Extends the range by the values from `low` to `high`.
   SALTUS_FN void make_room(T low, T high) const {
     const T so_far = get(bin(0)), from_before = get(least), to_before = get(greatest);
     const bool is_first = get(width) == T(0.0) && so_far == T(0.0);
     const T from = is_first || low < from_before ? low : from_before;
     const T to = is_first || high > to_before ? high : to_before;
     if (to > from) {
-      if (get(width) == T(0.0)) {  // until now it has been one value
+      if (get(width) == T(0.0)) {  // so far the quantity was constant
         set(width, first_width(to - from));
         set(bin(0), T(0.0));
         if (!is_first) spend(index(from_before, get(width)), so_far);

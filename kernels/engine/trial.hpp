@@ -1,11 +1,11 @@
-// One trial step of an instance, and what is judged of it beside the method's own error.
+// One trial step of an instance, and judgements of it beside the method's own error.
 #pragma once
 
 #include "engine/guard_series.hpp"
 
 namespace saltus {
 
-/// A trial step and what was found out about it. Depends on the instance alone: made again, it has the same bits.
+/// A trial step and its judgement. It depends on the instance alone: if repeated, it has the same bits.
 template <class E, class Real>
 struct trial {
   guard_polynomials<E, Real> guards;  ///< along the step
@@ -15,20 +15,21 @@ struct trial {
   typename E::form::template rated<Real, E::ng> g;  ///< guards at its end
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;
-  vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< how much those of the outputs change
-  Real orientation;                                                   ///< at its end, of a form that tells it
-  mask_of<Real> turns_over;      ///< the orientation turns: a singularity lies on the way
-  mask_of<Real> changes_branch;  ///< past a point at which constraints depend on each other, as far as can be told
-  mask_of<Real> lost_branch;     ///< a point of it is not on the branch that it has begun on; in local coordinates
-  Real
-      moved;  ///< how far its end has been moved for the constraints, over what its error explains; of explicit methods
+  vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< changes of the parts of the outputs
+  Real orientation;                                                   ///< at its end, for forms that have it
+  mask_of<Real> turns_over;      ///< the orientation turns: there is a singularity in between
+  mask_of<Real> changes_branch;  ///< the step has probably passed a point at which constraints depend on each other
+  mask_of<Real> lost_branch;     ///< a point of the step is not on the branch of its start; in local coordinates
+  /// How far the projection has moved its end, relative to its explained error; for explicit methods.
+  Real moved;
 
-  /// With the step that `make` makes, in place, with its guards if it finds them: with braces a compiler would first set all of it to zero, as long as a stage.
+  /// Constructs the step, and its guards if `make` finds them, in place: with braces a compiler would first zero the whole object, which
+  /// takes as long as a stage.
   template <class Make>
   SALTUS_FN trial(const Make& make, mask_of<Real> is_last) : s(make(guards)), last(is_last) {}
 };
 
-/// The squared error that a step is given which Newton's iteration has not settled: it shrinks to a quarter.
+/// The squared error given to a step in which Newton's iteration has failed: the step shrinks to a quarter.
 template <class Method>
 inline constexpr double unsettled = [] {
   double r = 1.0;
@@ -36,16 +37,16 @@ inline constexpr double unsettled = [] {
   return r;
 }();
 
-/// Squared error of the guards as quadratures of their rates (Mao and Petzold 3.1.2), relative to what they are and what
-/// they change by: a step over which a guard cannot be trusted is too long.
+/// Squared error of the guards as quadratures of their time derivatives (Mao and Petzold 3.1.2), relative to their values and changes: a
+/// step over which a guard is not accurate is too long.
 template <class E, class Real>
 SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Real>& a, Real rtol) {
   using Method = typename E::Method;
   vec<Real, E::ng> error, change;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = change[i] = Real(0.0); });
   if constexpr (!keeps_stages<Method>) {
-    // Stages of implicit methods are not points of the solution, and others are not kept: the guards' error is what the
-    // states' own does to them.
+    // Stages of implicit methods are not points of the solution, and other methods do not keep theirs: the guards' error is then the effect
+    // of the states' error.
     vec<Real, E::n> nowhere;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
     const auto error_of_states = [&]() SALTUS_INLINE_LAMBDA {
@@ -77,7 +78,7 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   return worst;
 }
 
-/// A form, and its system, without what it integrates behind the states of the model.
+/// The system of the model alone, without the quantities that its form integrates behind the states.
 template <class E, class Real>
 SALTUS_FN auto system_of_model(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   const held_system<E, Real> system{x.held, &tol};
@@ -85,7 +86,7 @@ SALTUS_FN auto system_of_model(const instance<E, Real>& x, const tolerances<E, R
   else return system;
 }
 
-/// The orientation at the end of a step that nothing is solved for there.
+/// The orientation at the end of a step, for forms without constraints, where no projection computes it.
 template <class E, class Real>
 SALTUS_FN Real orientation_at_end(const instance<E, Real>& x, const trial<E, Real>& a, const tolerances<E, Real>& tol) {
   const auto system = system_of_model(x, tol);
@@ -93,8 +94,8 @@ SALTUS_FN Real orientation_at_end(const instance<E, Real>& x, const trial<E, Rea
   return form::orientation_at(system, a.t1, E::form::model_part(a.s.y1), E::form::model_part(a.s.f1()));
 }
 
-/// The lanes of `where` in which the orientation at the end of a step turns if that is off by some of its error, or by rounding: whether
-/// the step has passed a singularity is not known.
+/// The lanes of `where` in which the orientation at the end of a step turns within a few times the step's error, or within rounding, so that
+/// the step may have passed a singularity.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> may_turn_over(const instance<E, Real>& x, const trial<E, Real>& a,
                                            const tolerances<E, Real>& tol, mask_of<Real> where) {
@@ -112,7 +113,7 @@ SALTUS_FN_COLD mask_of<Real> may_turn_over(const instance<E, Real>& x, const tri
   else return mask_of<Real>::all(false);
 }
 
-/// The lanes in which a step changes the states by no more than rounding, of those that are below their absolute tolerances by that of these.
+/// The lanes in which a step changes no state by more than rounding of |y| + atol/rtol.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> moves_by_rounding(const trial<E, Real>& a, const tolerances<E, Real>& tol) {
   constexpr double rounding = 16.0 * limits<typename E::T>::epsilon;
@@ -123,7 +124,7 @@ SALTUS_FN_COLD mask_of<Real> moves_by_rounding(const trial<E, Real>& a, const to
   return r;
 }
 
-/// The lanes of `where` whose accepted point is next to a singularity: no step is short enough there, whatever has stopped it.
+/// The lanes of `where` whose accepted point is next to a singularity. No step is short enough there, for whichever reason steps fail.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const instance<E, Real>& x, const tolerances<E, Real>& tol,
                                                  mask_of<Real> where) {
@@ -153,7 +154,7 @@ SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real
   }
 }
 
-/// What a form and a method remember of an accepted step, for those that remember anything.
+/// Lets a form and a method with a memory remember an accepted step.
 template <class E, class Stages, class Real>
 SALTUS_FN void remember_step(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
   if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, s.f1(), where);

@@ -2,9 +2,9 @@
 //
 //     t_{k+1} - t_k = q (t_k - t_{k-1}),  q < 1:   they accumulate at  t_k + (t_k - t_{k-1}) q / (1 - q)
 //
-// and once what is left is a small part of the span (`zeno`), or the intervals have sunk into rounding, the instance is
-// put at the limit: the model's `rest` says how it goes on from there, or it ends with status `zeno`. Nothing goes past
-// the limit otherwise. Several guards may accumulate together: what is that near to its own limit rests with the others.
+// When the remaining time is a small part of the span (`zeno`), or the intervals are within rounding, the instance is put at the limit.
+// The model's `rest` gives the state from which it continues; without `rest` it ends with status `zeno`. No instance passes the limit in
+// another way. Several guards may accumulate together: guards as near to their own limits come to rest with the others.
 #pragma once
 
 #include "engine/pieces.hpp"
@@ -16,9 +16,9 @@
 namespace saltus {
 
 namespace detail {
-inline constexpr int shrinking_intervals = 4;  ///< in a row, before their ratio is believed
-inline constexpr int sunken_intervals = 24;    ///< in a row, before a standstill is believed
-/// Intervals of less than this part of the span drown in rounding: a flight lasts the root of the rounding of its height.
+inline constexpr int shrinking_intervals = 4;  ///< in a row, before their ratio counts
+inline constexpr int sunken_intervals = 24;    ///< in a row, before a standstill counts
+/// Intervals below this part of the span are within rounding: a flight lasts the root of the rounding of its height.
 template <class T>
 inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
 /// So do flights of duration d that begin or end with the rate r where the guard rises, by r d/4, to no more than this number of times
@@ -29,25 +29,25 @@ template <class T>
 inline constexpr T longest_sunken = T(0x1p-10);
 }  // namespace detail
 
-/// What may be left of an accumulation that is cut short.
+/// Longest remaining time of an accumulation that is cut short.
 template <class E, class T, int W>
 SALTUS_FN T max_left(const instance<E, pack<T, W>>& x, int lane, T zeno_part) {
   const T part = zeno_part > detail::finest_part<T> ? zeno_part : detail::finest_part<T>;
   return part * (x.t_end.get(lane) - x.t_begin.get(lane));
 }
 
-/// How far the limit of the events of guard i in one lane is from the last of them.
+/// Time from the last event of guard i in one lane to the limit of its events.
 template <class E, class T, int W>
 SALTUS_FN T left_to_limit(const instance<E, pack<T, W>>& x, int lane, int i) {
   const T interval = x.event_interval[i].get(lane), ratio = x.event_ratio[i].get(lane);
   return ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
 }
 
-/// What is known of the events of a guard at the last of them.
+/// The state of a guard's accumulation at its last event.
 template <class T>
 struct accumulation {
-  T left;       ///< how far their limit is; negative if they do not accumulate
-  bool sunken;  ///< their intervals have sunk into rounding
+  T left;       ///< time to the limit; negative if the events do not accumulate
+  bool sunken;  ///< the intervals are within rounding
 };
 
 /// Takes in an event of guard i in one lane. `rate` is the larger of its rates before and after the event, `lowest` the rate times the
@@ -79,7 +79,7 @@ SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, i
   return {streak >= detail::shrinking_intervals && is_near ? left_to_limit(x, lane, i) : T(-1.0), sunken};
 }
 
-/// The limit of the events of guard i in one lane, as far as they accumulate and it is near; else a time before t.
+/// The limit of the events of guard i in one lane, if they accumulate and it is near; otherwise a time before t.
 template <class E, class T, int W>
 SALTUS_FN T limit_of(const instance<E, pack<T, W>>& x, int lane, int i, T most) {
   const T t = x.t.get(lane), time = x.event_time[i].get(lane), never = t - T(1.0) - most;
@@ -89,13 +89,13 @@ SALTUS_FN T limit_of(const instance<E, pack<T, W>>& x, int lane, int i, T most) 
   return limit - t <= most ? limit : never;
 }
 
-/// Which guards come to rest, 1 in the lanes where they do, and how far their common limit is.
+/// The guards that come to rest, 1 in the lanes where they do, and the time to their common limit.
 template <class E, class Real>
 struct resting_guards {
   due_events<E, Real> due;
   Real left;
   mask_of<Real> where;
-  mask_of<Real> chatters;  ///< there, bilateral guards are crossed back and forth within rounding
+  mask_of<Real> chatters;  ///< bilateral guards are crossed back and forth within rounding
 };
 
 /// Of each guard the rate times the duration of the lowest flight that rounding leaves anything of, in the lanes in which one has fired
@@ -184,7 +184,7 @@ SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, c
     const auto sunken = where & (zeno_part > Real(0.0)) & armed<E>(i, x.held.locked[i]) &
                         (x.t - x.event_time[i] <= longest) & (leaves >= Real(0.0)) & (slower > Real(0.0)) &
                         (flight <= longest);
-    // Those that would follow are as much shorter as the last ones were.
+    // The following flights shrink in the same ratio as the last ones.
     const auto shrinks =
         (x.event_streak[i] >= integer(int64(detail::shrinking_intervals))) & (x.event_ratio[i] < Real(1.0));
     const Real left = select(shrinks, flight / (Real(1.0) - x.event_ratio[i]), flight);
@@ -197,10 +197,9 @@ SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, c
   return r;
 }
 
-/// Takes lanes to the limits of their accumulations, in one step: whatever else moves goes on as if nothing had happened.
-/// Samples and integrals see it; what is about to rest may dip below its
-/// support by what it falls in that time. Where another guard has an event on the way nothing is done: that comes first. Returns
-/// the lanes taken.
+/// Takes lanes to the limits of their accumulations, in one step: all other states continue undisturbed. Samples and integrals see this
+/// step; a body that is about to rest may dip below its support by its fall in that time. If another guard has an event on the way, nothing
+/// is done, because that event comes first. Returns the lanes taken.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_guards<E, Real>& r,
                                          const tolerances<E, Real>& tol, const Run& run) {
@@ -226,7 +225,7 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   return where;
 }
 
-/// One lane's `rest` at the limit: an event of the guards that rest. Behind an accumulation there are no derivatives.
+/// One lane's `rest` at the limit: an event of the guards that rest. After an accumulation there are no derivatives.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                             const due_events<E, pack<T, W>>& due, point_rules<E, pack<T, W>>& rules, const Run& run) {

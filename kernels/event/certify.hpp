@@ -1,16 +1,14 @@
 // Certified detection: guards are enclosed by intervals over pieces of a step's dense output, until each armed guard is
 //
 //     excluded      it keeps to its side over the whole piece
-//     isolated      it falls towards zero all the way: a root, if there is one, is the only one, and the sign at the end
-//                   of the piece tells
+//     isolated      it falls towards zero throughout the piece: it has at most one root, and its sign at the end decides
 //     undetermined  neither, in a piece as narrow as rounding allows: counted, and judged by the sign at its end
 //
-// What is enclosed is the interpolant plus the local error bound `delta`: every curve whose distance e(s) from the
-// interpolant is, component by component, at most delta and grows from e(0) = 0, since the start is known exactly, at a
-// rate of at most 4 delta per step. Where a piece is undecided for all of these curves together, but not for the
-// interpolant itself, a shorter step would do better, and this is reported (`shrink`).
+// The enclosure contains the interpolant and every curve near it. The distance e(s) of such a curve is, component by component, at most the
+// local error bound `delta` and grows from e(0) = 0, since the start is exact, at a rate of at most 4 delta per step. If a piece is
+// undecided for all of these curves together, but not for the interpolant itself, a shorter step may help; this is reported (`shrink`).
 //
-// Certainty is that of the guard as the model computes it, in any rounding. A guard must be continuous; it may have kinks.
+// The result is certain for the guard as the model computes it, in any rounding. A guard must be continuous; it may have kinks.
 #pragma once
 
 #include "event/detect.hpp"
@@ -24,10 +22,10 @@ namespace detail {
 inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129};  ///< (1 -+ 1/sqrt(3)) / 2
 }
 
-/// How far the solution may be from a step's dense output, component by component: the error estimate of its end, and that
-/// of the dense output between the ends. An implicit method has both. An explicit one has the first; of the second tells
-/// the defect, h f(t, y(s)) - y'(s), where it is largest for a cubic, which is at most a third of it away there. What is
-/// mere rounding counts for nothing: it would not shrink with the step.
+/// How far the solution may be from a step's dense output, component by component: the sum of the error estimate at its end and that of the
+/// dense output between the ends. Implicit methods have both estimates. Explicit methods have the first; for the second, the defect h f(t,
+/// y(s)) - y'(s) is evaluated where that of a cubic is largest, and the error of a cubic is at most a third of it. Defects that are only
+/// rounding do not count, because they would not shrink with the step.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>& f,
                                               const stages<typename E::Method, Real, E::n>& s,
@@ -49,7 +47,7 @@ SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>& f,
   return delta;
 }
 
-/// The evaluations that takes.
+/// Number of evaluations for this.
 template <class Method>
 inline constexpr int evaluations_of_error = Method::is_explicit ? 2 : 0;
 
@@ -66,7 +64,7 @@ struct enclosed_piece {
 template <class Real, int Terms>
 struct taylor_polynomial {
   Real c[Terms + 1];
-  Real size;  ///< sum of the magnitudes of the terms behind y0: times a few epsilon, what rounding may have done
+  Real size;  ///< sum of the magnitudes of the terms behind y0; a few epsilon times this bounds the rounding error
 
   template <class Interpolant>
   SALTUS_FN taylor_polynomial(const Interpolant& interpolant, int i, Real middle) {
@@ -88,7 +86,7 @@ struct taylor_polynomial {
   }
 };
 
-/// Encloses a step's dense output. `doubt` in the calls is 1 in lanes where delta is to be taken in, 0 elsewhere.
+/// Encloses a step's dense output. In the calls, `doubt` is 1 in lanes whose enclosure includes delta, 0 elsewhere.
 template <class E, class Real>
 struct step_enclosure {
   using T = typename E::T;
@@ -99,7 +97,7 @@ struct step_enclosure {
   static constexpr int terms = interpolant_type::terms;
   static constexpr double rounding = 2.0 * (terms + 2) * limits<T>::epsilon;  ///< of a nested form, relative to `size`
 
-  /// Over [a, b].
+  /// The enclosure over [a, b].
   SALTUS_FN enclosed_piece<E, Real> operator()(Real a, Real b, Real doubt) const {
     const Real middle = Real(0.5) * (a + b);
     const Real r = max(b - middle, middle - a) * Real(1.0 + 4.0 * limits<T>::epsilon);
@@ -117,7 +115,7 @@ struct step_enclosure {
     });
     return piece;
   }
-  /// At one place: no slopes.
+  /// The enclosure at one place, without slopes.
   SALTUS_FN enclosed_piece<E, Real> operator()(Real s, Real doubt) const {
     const Real off = doubt * min(Real(4.0) * s, Real(1.0));
     const auto y = interpolant(s);
@@ -139,7 +137,7 @@ struct step_enclosure {
 
 namespace detail {
 
-/// What is held through a step, as intervals.
+/// The quantities held through a step, as intervals.
 template <class form, class Real>
 SALTUS_FN typename form::template held<interval<Real>> enclosed_held(const typename form::template held<Real>& c) {
   typename form::template held<interval<Real>> r;
@@ -154,7 +152,7 @@ SALTUS_FN typename form::template held<interval<Real>> enclosed_held(const typen
 
 }  // namespace detail
 
-/// The guards over pieces of a step and at places in it; rates per unit of time.
+/// The guards over pieces of a step and at places in it; time derivatives are per unit of time.
 template <class E, class Real>
 struct guard_enclosure {
   using form = typename E::form;
@@ -174,50 +172,50 @@ struct guard_enclosure {
 
 // ---- judging pieces -------------------------------------------------------------------------------------------------
 
-/// A guard as seen from its side: positive where it is on it.
+/// A guard relative to its side: positive on that side.
 template <class Real>
 SALTUS_FN interval<Real> seen_from(Real side, const interval<Real>& g) {
   return select(side > Real(0.0), g, -g);
 }
 
-/// Is g >= 0 throughout a piece of duration `width` at whose start it is on its side? From its range, its values at both
-/// ends and the range of its rate: if the value at the end may be skipped, let it be unknown.
+/// True if g >= 0 throughout a piece of duration `width` that begins on the guard's side. The test uses the range of g, its values at both
+/// ends and the range of its time derivative. A value at the end that must not be used is passed as unknown.
 template <class Real>
 SALTUS_FN mask_of<Real> is_excluded(const interval<Real>& range, const interval<Real>& rate,
                                     const interval<Real>& at_begin, const interval<Real>& at_end, Real width) {
   using of = limits<scalar_of<Real>>;
   const auto away = rate.lo >= Real(0.0);
   const auto holds = (at_begin.lo > Real(0.0)) & (at_end.lo > Real(0.0));
-  // It falls from the start no faster than rate.lo, and rises to the end no faster than rate.hi: where these two lines
-  // meet it is at least (rate.hi at_begin - rate.lo at_end + rate.lo rate.hi width) / (rate.hi - rate.lo).
+  // g falls from the start no faster than rate.lo, and rises to the end no faster than rate.hi. Where these two lines meet, g is at least
+  // (rate.hi at_begin - rate.lo at_end + rate.lo rate.hi width) / (rate.hi - rate.lo).
   const Real above = fma(rate.hi, at_begin.lo, -rate.lo * at_end.lo) * Real(1.0 - 8.0 * of::epsilon);
   const Real below = fma(-rate.lo * rate.hi, width * Real(1.0 + 8.0 * of::epsilon), Real(8.0 * of::smallest));
   const auto falling = rate.hi <= Real(0.0);
   return (range.lo > Real(0.0)) | away | (holds & (falling | (above > below)));
 }
 
-/// What enclosures tell of the guards over a piece.
+/// The enclosures of the guards over a piece.
 template <class E, class Real>
 struct enclosed_guards {
   typename E::form::template rated<interval<Real>, E::ng> over;
   vec<interval<Real>, E::ng> at_begin, at_end;
   Real width;
 
-  /// Guard i keeps to its side.
+  /// True if guard i keeps to its side.
   SALTUS_FN mask_of<Real> excludes(int i, Real side) const {
     return is_excluded(seen_from(side, over.value[i]), falls_by(i, side), seen_from(side, at_begin[i]),
                        seen_from(side, at_end[i]), width);
   }
-  /// It falls, seen from there, all the way.
+  /// True if guard i, seen from its side, falls throughout the piece.
   SALTUS_FN mask_of<Real> falls(int i, Real side) const { return falls_by(i, side).hi <= Real(0.0); }
-  /// It is on its other side all the way.
+  /// True if guard i is on its other side throughout the piece.
   SALTUS_FN mask_of<Real> is_beyond(int i, Real side) const { return seen_from(side, over.value[i]).hi < Real(0.0); }
 
  private:
   SALTUS_FN interval<Real> falls_by(int i, Real side) const { return seen_from(side, over.rate[i]); }
 };
 
-/// What may become of the guards within a step, as far as is not excluded for certain: seen at a glance, or in two halves.
+/// The guards that may leave their side within a step, unless enclosures over the whole step, or over its two halves, exclude it.
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& x,
                                                        const interpolant_of<E, Real>& interpolant,
@@ -268,32 +266,32 @@ SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& 
 
 // ---- the search -----------------------------------------------------------------------------------------------------
 
-/// What `certify` finds in a step.
+/// The result of `certify`.
 template <class E, class Real>
 struct certified_bracket {
   bracket<E, Real> found;
-  Real undetermined;     ///< places judged by a sign
-  mask_of<Real> shrink;  ///< somewhere only the interpolant itself could be decided
+  Real undetermined;     ///< places judged by the computed sign
+  mask_of<Real> shrink;  ///< some piece could be decided only for the interpolant itself
 };
 
-/// Where the search in a lane has arrived.
+/// The position of the search in a lane.
 template <class E, class Real>
 struct certifying {
-  Real a, width;                    ///< everything before a is decided; how far to try next
-  Real doubt;                       ///< 1 while delta is taken in
-  Real stuck;                       ///< where undetermined pieces in a row began; beyond the step if the last was none
-  vec<interval<Real>, E::ng> at_a;  ///< the guards there
+  Real a, width;  ///< all before a is decided; width of the next attempt
+  Real doubt;     ///< 1 while enclosures include delta
+  Real stuck;     ///< where consecutive undetermined pieces began; beyond the step if the last piece was determined
+  vec<interval<Real>, E::ng> at_a;  ///< the guards at a
   mask_of<Real> open;
-  mask_of<Real> gave_up_delta;  ///< at this place
+  mask_of<Real> gave_up_delta;  ///< at this place, enclosures no longer include delta
   mask_of<Real> failed;         ///< the last attempt was too wide
 };
 
-/// What is found out about a piece.
+/// The judgement of a piece.
 template <class E, class Real>
 struct piece_judgement {
   mask_of<Real> decided;
   mask_of<Real> crosses;  ///< a guard has left its side at the end
-  mask_of<Real> unsure;   ///< the sign of a guard there, which matters, is not certain
+  mask_of<Real> unsure;   ///< the sign of a guard there is needed and uncertain
   vec<Real, E::ng> side;  ///< of the guards that are not excluded, 0 for the others
 };
 
@@ -320,8 +318,8 @@ SALTUS_FN piece_judgement<E, Real> judge_piece(const guard_enclosure<E, Real>& e
   return v;
 }
 
-/// Lanes in which a guard that is not excluded has left its side at b: by its computed sign, which at the end of the step
-/// is that of the accepted point.
+/// Lanes in which a guard that is not excluded has left its side at b, by its computed sign; at the end of the step that is the sign of the
+/// accepted point.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> crossed_at(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real b,
                                         const guards_at<E, Real>& end) {
@@ -335,19 +333,19 @@ SALTUS_FN_COLD mask_of<Real> crossed_at(const guards_on_step<E, Real>& on_step, 
   return r;
 }
 
-/// What the march does at a piece.
+/// The decision of the march at a piece.
 template <class Real>
 struct march_step {
   mask_of<Real> decided;
-  mask_of<Real> gives_up;      ///< it is tried again without delta
-  mask_of<Real> undetermined;  ///< it is as narrow as rounding allows
-  mask_of<Real> narrows;       ///< it is tried again at half its width
-  mask_of<Real> freed;         ///< decided, and wider than where rounding has a say
+  mask_of<Real> gives_up;      ///< the piece is repeated without delta
+  mask_of<Real> undetermined;  ///< the piece is as narrow as rounding allows
+  mask_of<Real> narrows;       ///< the piece is repeated at half its width
+  mask_of<Real> freed;         ///< decided, and wider than the region of rounding
 };
 template <class E, class Real>
 SALTUS_FN march_step<Real> march_over(const certifying<E, Real>& p, mask_of<Real> decided, Real tried, Real least) {
-  constexpr double narrow = 0x1p-12;  // an undecided piece of less than this is tried without delta
-  // Undetermined pieces in a row may grow with what they cover: there, the guard drowns in rounding.
+  constexpr double narrow = 0x1p-12;  // an undecided piece narrower than this is tried without delta
+  // Consecutive undetermined pieces may grow with the range that they cover, because rounding hides the guard there.
   const Real floor_ = max(least, Real(0.125) * (p.a - p.stuck));
   const auto undecided = p.open & !decided;
   const auto at_floor = Real(0.5) * tried < floor_;
@@ -360,7 +358,7 @@ SALTUS_FN march_step<Real> march_over(const certifying<E, Real>& p, mask_of<Real
   return m;
 }
 
-/// Goes on at `to` in the lanes of `passes`, and takes delta in, or gives it up, where `doubt` says so.
+/// Continues at `to` in the lanes of `passes`. Enclosures include delta from there on if `doubt` is 1.
 template <class E, class Real>
 SALTUS_FN void move_on(certifying<E, Real>& p, const guard_enclosure<E, Real>& enclose, mask_of<Real> passes, Real to,
                        const vec<interval<Real>, E::ng>& at_to, Real doubt) {
@@ -373,7 +371,7 @@ SALTUS_FN void move_on(certifying<E, Real>& p, const guard_enclosure<E, Real>& e
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.at_a[i] = select(changes, again[i], p.at_a[i]); });
 }
 
-/// What a piece [p.a, b] adds to the result: the bracket, in the lanes of `finds`.
+/// Adds the result of a piece [p.a, b]: in the lanes of `finds`, the bracket.
 template <class E, class Real>
 SALTUS_FN void note_piece(certified_bracket<E, Real>& r, const certifying<E, Real>& p, const march_step<Real>& m,
                           mask_of<Real> finds, Real b) {
@@ -384,11 +382,11 @@ SALTUS_FN void note_piece(certified_bracket<E, Real>& r, const certifying<E, Rea
   r.shrink = r.shrink | (m.decided & p.gave_up_delta);
 }
 
-/// The first bracket between two places of a step, as `detect` finds it, or the certainty that there is none. `side` is +1
-/// or -1 for every armed guard, the side it is on at `begin`, and 0 for the others; `end` is the end of the step.
+/// The first bracket between two places of a step, as `detect` finds it, or the certainty that there is none. `side` is +1 or -1 for every
+/// armed guard, its side at `begin`, and 0 for the others; `end` is the end of the step.
 ///
-/// A march from begin to end: a piece that is decided is passed and the next one tried is wider, one that is not is tried
-/// again at half its width.
+/// The search marches from begin to end. It passes a decided piece and tries a wider one next; it repeats an undecided piece at half its
+/// width.
 template <class E, class Real>
 SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>& on_step, const vec<Real, E::n>& delta,
                                                   const vec<Real, E::ng>& side, const guards_at<E, Real>& begin,
@@ -398,7 +396,7 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
   const auto no = mask_of<Real>::all(false);
   const auto& interpolant = on_step.interpolant;
   const guard_enclosure<E, Real> enclose{{interpolant, delta}, on_step.x.held};
-  // The least width of a piece: a few ulps of s, or of t.
+  // The smallest width of a piece: a few ulps of s, or of t.
   const Real least = max(Real(64.0 * of::epsilon),
                          Real(4.0 * of::epsilon) * (abs(interpolant.t) + abs(interpolant.h)) / abs(interpolant.h));
   mask_of<Real> has_delta = no;
@@ -420,7 +418,7 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
     note_piece(r, p, m, finds, b);
     p.stuck = select(m.freed, Real(2.0), select(m.undetermined, min(p.stuck, p.a), p.stuck));
     p.gave_up_delta = (p.gave_up_delta & !passes) | m.gives_up;
-    // Once wider pieces are decided again, so they are to be with delta.
+    // When wider pieces are decided again, enclosures include delta again.
     const Real doubt = select(m.gives_up, Real(0.0), select(m.freed & has_delta & !r.shrink, Real(1.0), p.doubt));
     p.width = select(m.narrows, Real(0.5) * tried, select(m.decided & !p.failed, tried + tried, tried));
     p.failed = m.narrows | m.gives_up;
@@ -429,7 +427,7 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
     p.open = p.open & !finds & (p.a < Real(1.0));
   }
   if (none(p.open)) return r;
-  // Out of turns: what is left is one undetermined piece.
+  // The iterations are used up: the rest of the step is one undetermined piece.
   const auto finds = p.open & crossed_at(on_step, side, Real(1.0), end);
   r.undetermined = r.undetermined + select(p.open, Real(1.0), Real(0.0));
   r.found.found = r.found.found | finds;

@@ -1,18 +1,18 @@
-// What an event does to the derivatives of the states (form/sensitivities.hpp). Its time t* moves with the parameters: where g = 0,
+// The effect of an event on the derivatives of the states (form/sensitivities.hpp). Its time t* depends on the parameters: from g = 0,
 //
 //     dt*/dp = -(g_y S + g_p) / (g_t + g_y f-)
 //
-// f- being the field before the event and f+ that behind it. On the way through the event S is the derivative along with t*, S + f- dt*/dp:
-// so the transition, whose t, y and p are dual numbers, gives its own derivative whatever it does, one after the other when others follow
-// at the same time. Behind the event S is a derivative at a fixed time again: less f+ dt*/dp. Together this is
+// f- being the field before the event and f+ that after it. During the event the derivative is taken along with t*, S + f- dt*/dp. The
+// transition over dual numbers t, y and p then gives its own derivative, whatever it does, also for several transitions at the same time.
+// After the event S is a derivative at a fixed time again: f+ dt*/dp is subtracted. Together this is
 //
 //     S+ = phi_y (S- + f- dt*/dp) + phi_t dt*/dp + phi_p - f+ dt*/dp
 //
-// (Rozenvasser 1967; Galan, Feehery, Barton, Appl. Numer. Math. 31 (1999) 17). While sliding S follows the field of the slide. An
-// instance that ends at the event keeps the derivative along with t*: that of what it ends with.
+// (Rozenvasser 1967; Galan, Feehery, Barton, Appl. Numer. Math. 31 (1999) 17). While sliding, S follows the field of the slide. An
+// instance that ends at the event keeps the derivative along with t*: that of its final values.
 //
-// There is no derivative where an event is grazed, where its order with another decides, and behind an accumulation: it is a NaN from
-// there on, with the first reason.
+// The derivative does not exist if an event is grazed, if its order with another event matters, and after an accumulation. It is then a
+// NaN from there on, with the first reason.
 #pragma once
 
 #include "abi/sensitivity.hpp"
@@ -21,14 +21,14 @@
 
 namespace saltus {
 
-/// What is due: guards (the model's, then the engine's own two) and time events, 1 where due.
+/// The due guards (the model's, then the engine's own two) and time events, 1 where due.
 template <class E, class Real>
 struct due_events {
   vec<Real, E::ng> guard;
   vec<Real, E::form::time_events> time_event;
 };
 
-/// How the times of guards and then of time events depend on the directions; nothing without any.
+/// The derivatives of the times of guards, then of time events, in each direction; empty without directions.
 template <class E, class Real>
 struct event_times {
   static constexpr int items = E::ng + E::form::time_events;
@@ -38,18 +38,18 @@ struct event_times {
   SALTUS_FN const Real& operator()(int item, int j) const { return rate[item * E::directions + j]; }
 };
 
-/// Ends the derivatives of the lanes in `where`; the first reason stays.
+/// Marks the derivatives of the lanes in `where` as undefined; the first reason stays.
 template <class E, class Real>
 SALTUS_FN void undefine(instance<E, Real>& x, mask_of<Real> where, sensitivity why) {
   if constexpr (E::form::follows_growth) {
-    // Of a long time hardly anything depends on one event, or on either end.
+    // Over a long time, exponents hardly depend on a single event or on either end.
     if (why == sensitivity::at_start || why == sensitivity::at_end) return;
     if (why == sensitivity::grazing) return assign_where(where, x.held.grazings, x.held.grazings + Real(1.0));
   }
   assign_where(where & (x.held.undefined == Real(0.0)), x.held.undefined, Real(static_cast<double>(why)));
 }
 
-/// Do two derivatives agree, of numbers of which `noise` is within rounding, and that are sums of terms of a size of `terms`?
+/// True if two derivatives agree. Differences up to `noise` are rounding; `terms` is the size of the terms of which they are sums.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> agree(Real a, Real b, Real noise, const tolerances<E, Real>& tol, Real terms = Real(0.0)) {
   const Real relative = Real(1e-9) + Real(10.0) * tol.rtol;
@@ -60,7 +60,7 @@ SALTUS_FN mask_of<Real> times_agree(const instance<E, Real>& x, Real a, Real b, 
   return agree<E>(a, b, Real(1e-12) * (x.t_end - x.t_begin) / size_of_direction(x, j), tol);
 }
 
-/// How guards change with the directions at the accepted point, at a fixed time or along with the event.
+/// The guards with their derivatives in all directions at the accepted point, at a fixed time or along with the event.
 template <class E, class Real>
 SALTUS_FN vec<typename E::form::template lifted<Real>, E::ng> lifted_guards(const instance<E, Real>& x,
                                                                             typename E::form::template lifted<Real> t) {
@@ -80,7 +80,7 @@ SALTUS_FN_COLD event_times<E, Real> times_at(const instance<E, Real>& x) {
   return r;
 }
 
-/// f at the accepted point, with its derivatives, in the lanes of `where`; without a field those of algebraic states, too.
+/// f at the accepted point, with its derivatives, in the lanes of `where`; without a field also the derivatives of algebraic states.
 template <class E, class Real>
 SALTUS_FN_COLD void find_slopes(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   if constexpr (E::form::has_field) {
@@ -115,7 +115,7 @@ SALTUS_FN vec<Real, E::form::model_guards> bends_of_guards(const instance<E, Rea
   return r;
 }
 
-/// What errors of the states as large as the tolerance, of one sign and of both, change the model's guards by at a point.
+/// The change of the model's guards at a point by errors of the states as large as the tolerance, of equal and of alternating signs.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::form::model_guards> errors_of_guards(const instance<E, Real>& x, Real t,
                                                                  const vec<Real, E::n>& y,
@@ -132,12 +132,12 @@ SALTUS_FN_COLD vec<Real, E::form::model_guards> errors_of_guards(const instance<
   return r;
 }
 
-/// A guard that turns around by itself is grazed where it gets to no more than so many errors beyond zero, or before it
-/// (event/near_misses.hpp): an error of its size would change the rate at which it meets zero by more than half a percent, or make it
+/// A guard that turns around by itself is grazed if it gets no further than this many errors beyond zero, or before it
+/// (event/near_misses.hpp): an error of its size would change the slope at which it meets zero by more than half a percent, or make it
 /// miss.
 inline constexpr double errors_of_grazing = 100.0;
 
-/// Marks lanes in which a guard that is due is hardly on its way.
+/// Marks lanes in which a due guard hardly moves.
 template <class E, class Real>
 SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
                                      const tolerances<E, Real>& tol) {
@@ -150,7 +150,7 @@ SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, R
   });
 }
 
-/// From derivatives at a fixed time to those along with the event, or back (-1), by the field f at the accepted point.
+/// Converts derivatives at a fixed time to those along with the event, or back (-1), by the field f at the accepted point.
 template <class E, class Real>
 SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double direction) {
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
@@ -163,7 +163,7 @@ SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double
   if constexpr (reduces_derivatives<E>) move_integrals(x, where, direction);
 }
 
-/// Lanes of `where` in which two that are due have different times; `first` takes the times of the first in each.
+/// Lanes of `where` in which two due items have different times; `first` receives the times of the first item in each.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> find_apart(const instance<E, Real>& x, const due_events<E, Real>& due,
                                    const event_times<E, Real>& times, mask_of<Real> where,
@@ -183,7 +183,7 @@ SALTUS_FN mask_of<Real> find_apart(const instance<E, Real>& x, const due_events<
   return apart;
 }
 
-/// What is due again at the same time, but was at zero by itself rather than moved there, has a time of its own.
+/// A guard that is due again at the same time, but was at zero without being moved there, has a time of its own.
 template <class E, class Real>
 SALTUS_FN_COLD void look_at_due_again(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
                                       const tolerances<E, Real>& tol) {
@@ -198,7 +198,7 @@ SALTUS_FN_COLD void look_at_due_again(instance<E, Real>& x, const due_events<E, 
   });
 }
 
-/// A guard at zero at the start is beyond it or before it as what is differentiated by changes.
+/// A guard at zero at the start may be on either side of it when the parameters change.
 template <class E, class Real>
 SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
   const auto g = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
@@ -210,7 +210,7 @@ SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
   });
 }
 
-/// A guard at zero at the end of the span, to rounding, may have its event before the end or behind it.
+/// A guard at zero at the end of the span, to rounding, may have its event before the end or after it.
 template <class E, class Real>
 SALTUS_FN_COLD void look_at_end(instance<E, Real>& x, mask_of<Real> where) {
   const auto lifted = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
@@ -224,7 +224,7 @@ SALTUS_FN_COLD void look_at_end(instance<E, Real>& x, mask_of<Real> where) {
   });
 }
 
-/// Where a derivative is not defined any more it is not a number, whatever a transition would make of it.
+/// Sets undefined derivatives to NaN, even if a transition has given them a value.
 template <class E, class Real>
 SALTUS_FN void forget_undefined(instance<E, Real>& x, mask_of<Real> where) {
   using form = typename E::form;
@@ -239,7 +239,7 @@ SALTUS_FN void forget_undefined(instance<E, Real>& x, mask_of<Real> where) {
   for (int i = 0; i < E::reductions * E::kept_directions; ++i) assign_where(none_there, x.reduced_rates[i], nothing);
 }
 
-/// The last sample before an event that moves has no derivative if it is at its very time.
+/// Removes the derivative of the last sample before a moving event if it is at the event's very time.
 template <class E, class T, int W, class Run>
 SALTUS_FN void take_back_sample(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const Run& run) {
   using form = typename E::form;
@@ -255,8 +255,8 @@ SALTUS_FN void take_back_sample(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> 
   }
 }
 
-/// Marks events that move with what is differentiated by and after which something is not as it was before (`before`): at their
-/// very time nothing has a derivative. `apart`: two were due that move in different ways, so that one does.
+/// Marks events whose time depends on the directions and after which a value differs from that `before`: at their very time no derivative
+/// exists. `apart`: two due items moved in different ways, so at least one moves.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void mark_jump(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::n>& before,
                               mask_of<pack<T, W>> apart, mask_of<pack<T, W>> where, const Run& run) {
@@ -273,7 +273,7 @@ SALTUS_FN_COLD void mark_jump(instance<E, pack<T, W>>& x, const vec<pack<T, W>, 
   if constexpr (reduces_derivatives<E>) take_back_rates_of_values(x, jumps, run);
 }
 
-/// How large the terms are of which the derivatives behind what is due at x are sums: S, and f dt*/dp.
+/// The size of the terms of the derivatives after the due events at x: S, and f dt*/dp.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::n> size_of_terms(const instance<E, Real>& x, const due_events<E, Real>& due,
                                              const event_times<E, Real>& times) {
@@ -294,7 +294,7 @@ SALTUS_FN_COLD vec<Real, E::n> size_of_terms(const instance<E, Real>& x, const d
   return r;
 }
 
-/// Lanes in which the states of y, and the discrete variables, are the same, to within what differs by errors.
+/// Lanes in which the states of y and the discrete variables are equal to within errors.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> same_states(const instance<E, Real>& a, const instance<E, Real>& b,
                                          const tolerances<E, Real>& tol) {
@@ -305,7 +305,7 @@ SALTUS_FN_COLD mask_of<Real> same_states(const instance<E, Real>& a, const insta
   return same;
 }
 
-/// Those in which the derivatives are the same, which are sums of terms of these sizes.
+/// Lanes in which the derivatives are equal; `terms` are the sizes of their summands.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> same_derivatives(const instance<E, Real>& a, const instance<E, Real>& b,
                                               const vec<Real, E::n>& terms, const tolerances<E, Real>& tol) {
@@ -321,7 +321,7 @@ SALTUS_FN_COLD mask_of<Real> same_derivatives(const instance<E, Real>& a, const 
   return same;
 }
 
-/// x has the derivatives of `from` in the lanes of `where`.
+/// Copies the derivatives of `from` to x in the lanes of `where`.
 template <class E, class Real>
 SALTUS_FN void take_derivatives(instance<E, Real>& x, const instance<E, Real>& from, mask_of<Real> where,
                                 const tolerances<E, Real>& tol) {
@@ -332,7 +332,7 @@ SALTUS_FN void take_derivatives(instance<E, Real>& x, const instance<E, Real>& f
   find_slopes(x, where, tol);
 }
 
-/// Behind an event: instances that go on have derivatives at a fixed time again. `before` is y before it, `apart` as above.
+/// After an event: instances that continue have derivatives at a fixed time again. `before` is y before it, `apart` as above.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void leave_event(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::n>& before,
                                 mask_of<pack<T, W>> apart, mask_of<pack<T, W>> where,

@@ -1,17 +1,16 @@
 // Detection in full: on the dense output of one step, the earliest interval in which an armed guard leaves its side.
 //
-// The step is looked at in a few pieces (more for methods of high order, whose steps are long). In each, a guard that has
-// changed sides is a crossing. One that shows a dip - by its slopes at the ends of the piece, or by a minimum of its cubic
-// Hermite interpolant inside, before a crossing or between two points on its own side - is followed to the bottom of the
-// dip, so that two roots, and the first of three, are found too. What comes out is a bracket [lo, hi]: no guard has left
-// its side at lo, one has at hi.
+// The step is examined in a few pieces (more for methods of high order, whose steps are long). A guard that has changed sides in a piece
+// has crossed. A guard may also show a dip: by its slopes at the ends of the piece, or by a minimum of its cubic Hermite interpolant
+// inside, before a crossing or between two points on its own side. Such a dip is followed to its bottom, so that two roots, and the first
+// of three, are found too. The result is a bracket [lo, hi]: no guard has left its side at lo, one has at hi.
 #pragma once
 
 #include "event/sides.hpp"
 
 namespace saltus {
 
-/// Guards at one place s in [0, 1] of a step, with rates per unit of s.
+/// Guards at one place s in [0, 1] of a step, with their derivatives by s.
 template <class E, class Real>
 struct guards_at {
   Real s;
@@ -35,7 +34,7 @@ SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
   return side;
 }
 
-/// Those of the guards that are across at a place, turned around; 0 for the others.
+/// The sides of the guards that are across at a place, reversed; 0 for the others.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::ng> sides_beyond(const vec<Real, E::ng>& side, const with_rate<vec<Real, E::ng>>& g) {
   vec<Real, E::ng> beyond;
@@ -81,7 +80,7 @@ struct cubic_shape {
   mask_of<Real> minimum_first;  ///< the minimum lies to the left of the inflection
 
   SALTUS_FN cubic_shape(Real g0, Real r0, Real g1, Real r1) {
-    // g(s) = g0 + r0 s + b s^2 + a s^3; of the two forms of the root, the one that does not cancel.
+    // g(s) = g0 + r0 s + b s^2 + a s^3; the root is computed in the form without cancellation.
     const Real rise = g1 - g0;
     const Real a = (r0 + r1) - (rise + rise), b = Real(3.0) * rise - (r0 + r0 + r1);
     const Real under = b * b - Real(3.0) * a * r0;
@@ -98,9 +97,8 @@ SALTUS_FN mask_of<Real> is_inside(Real s) {
   return (s > Real(0.0)) & (s < Real(1.0));
 }
 
-/// Follows guard i to the bottom of its dip between a, where it falls, and b, where it rises: to the minimum of the cubic
-/// through both, again and again, every third attempt by halves. Returns the place, if any, at which it has left its
-/// side.
+/// Follows guard i to the bottom of its dip between a, where it falls, and b, where it rises. Each attempt goes to the minimum of the cubic
+/// through both, every third one to the middle. Returns the place, if any, at which the guard has left its side.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
                                           const guards_at<E, Real>& a, const guards_at<E, Real>& b,
@@ -126,7 +124,7 @@ SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step
     assign_where(rises, right, at);
     assign_where(rises, g_right, g);
     assign_where(rises, slope_right, slope);
-    // It cannot fall by more than the steeper slope times the width: stop when that is not enough, or nothing is left.
+    // The guard cannot fall by more than the steeper slope times the width: stop if that is not enough, or if the width is rounding.
     const Real reach = max(-slope_left, slope_right) * (right - left);
     open = open & !below & (g <= reach) & (right - left > Real(4.0 * limits<typename E::T>::epsilon));
   }
@@ -145,8 +143,8 @@ SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a
   return r;
 }
 
-/// The first bracket between two places of a step that `attempt` found suspect: `begin`, where no guard has left its side
-/// (the start of the step, or a crossing that was passed in silence), and its end.
+/// The first bracket between two places of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the
+/// step, or a crossing that was passed silently), and its end.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
                                        const guards_at<E, Real>& begin, const guards_at<E, Real>& end,

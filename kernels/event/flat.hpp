@@ -1,6 +1,6 @@
-// Guards that begin at zero with no rate, as that of a body at rest at its mark does: which way do they go? g'' or a higher
-// derivative, up to the fourth, decides. It is seen in values a little ahead, by a step of order 4, or of the method where there is no
-// field. They grow as a power of time does, which rounding does not.
+// Guards that begin at zero with time derivative zero, as for a body at rest at its mark. Their second or a higher derivative, up to the
+// fourth, decides the side to which they move. It shows in values a little ahead, found by a step of order 4, or of the method if there is
+// no field. These values grow as a power of time, which rounding does not.
 #pragma once
 
 #include "engine/system.hpp"
@@ -24,7 +24,7 @@ inline constexpr bool has_sides_to_look_for = [] {
   return any;
 }();
 
-/// The guards at a time tau after the accepted point, from which the derivative is f; 0 where a step finds no point there.
+/// The guards at a time tau after the accepted point, where the derivative is f; 0 if a step finds no point there.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::ng> guards_after(instance<E, Real>& x, const held_system<E, Real>& system,
                                              const vec<Real, E::n>& f, Real tau, mask_of<Real> where) {
@@ -47,7 +47,7 @@ SALTUS_FN_COLD vec<Real, E::ng> guards_after(instance<E, Real>& x, const held_sy
 }
 }  // namespace detail
 
-/// Guards that are flat at zero in `where`: 1 where they are. Their values are settled.
+/// Guards that are flat at zero in `where`: 1 where they are. Their values must be settled.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::ng> flat_at_zero(const vec<Real, E::ng>& values, const vec<Real, E::ng>& rates,
                                         mask_of<Real> where) {
@@ -59,9 +59,8 @@ SALTUS_FN vec<Real, E::ng> flat_at_zero(const vec<Real, E::ng>& values, const ve
   return flat;
 }
 
-/// The sides to which guards that are flat at zero (`flat`) go from the accepted point: -1 below, +1 above, 0 where that cannot be
-/// told, as of a guard that is zero for good. Three values in a row, each at double the time, must have one sign, and grow as a
-/// square or a higher power does.
+/// The sides to which guards that are flat at zero (`flat`) move from the accepted point: -1 below, +1 above, 0 if undecided, as for a
+/// guard that stays zero. Three consecutive values, each at double the time, must have one sign and grow as a square or a higher power.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::ng> sides_ahead(instance<E, Real>& x, const vec<Real, E::n>& f,
                                             const held_system<E, Real>& system, vec<Real, E::ng> flat) {
@@ -74,7 +73,7 @@ SALTUS_FN_COLD vec<Real, E::ng> sides_ahead(instance<E, Real>& x, const vec<Real
     return (x.t_end - x.t_begin) * Real(1.0 / static_cast<double>(int64(1) << look));
   };
   const auto far = guards_after(part(detail::coarsest_look));
-  vec<Real, E::ng> side, before, grown;  // `grown`: how often in a row
+  vec<Real, E::ng> side, before, grown;  // `grown`: consecutive values that have grown so
   Real tau = part(detail::finest_look);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     side[i] = before[i] = grown[i] = Real(0.0);
@@ -98,7 +97,7 @@ SALTUS_FN_COLD vec<Real, E::ng> sides_ahead(instance<E, Real>& x, const vec<Real
   return side;
 }
 
-/// Puts guards that are flat at zero on the side to which they go. Returns the lanes of `where` in which one goes below.
+/// Puts guards that are flat at zero on the side to which they move. Returns the lanes of `where` in which one moves below.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> settle_flat(instance<E, Real>& x, const vec<Real, E::n>& f,
                                     typename E::template held<Real>& held, const vec<Real, E::ng>& rates,

@@ -1,6 +1,6 @@
-// What happens at the knot of a table: the instance goes on to the next pieces of its tables, with new derivatives. A knot is no
-// event: nothing is logged or counted, and the model is not asked. But a table may jump there, or its slope, and guards with it; and
-// a guard that is on its other side afterwards fires, as it does after a transition.
+// The actions at the knot of a table: the instance moves to the next pieces of its tables, with new derivatives. A knot is no event: it is
+// neither logged nor counted, and no function of the model is called. But a table, or its slope, may jump there, and guards with it. A
+// guard that is on its other side afterwards fires, as it does after a transition.
 #pragma once
 
 #include "engine/pieces.hpp"
@@ -8,18 +8,18 @@
 
 namespace saltus {
 
-/// May guards jump where a table has a knot? Of tables without jumps only where states do, to stay consistent.
+/// True if guards may jump at a knot of a table. For tables without jumps they do so only if states move to stay consistent.
 template <class E>
 inline constexpr bool guards_jump_at_knots = E::form::tables > 0 && E::ng > 0 &&
                                              (E::form::tables_jump || E::form::moves_states);
 
-/// Does a step that ends at t1 end at a knot, behind which it goes on?
+/// True if a step that ends at t1 ends at a knot after which it continues.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> ends_at_knot(const instance<E, Real>& x, Real t1) {
   return (t1 >= x.next_knot) & (t1 < x.t_end);
 }
 
-/// The lanes of `where` that are at a knot go on behind it. Returns them.
+/// Moves the lanes of `where` that are at a knot past it. Returns them.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const auto passing = where & is_under_way(x) & ends_at_knot(x, x.t);
@@ -33,7 +33,7 @@ SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> wher
   return passing;
 }
 
-/// An event at a knot whose time moves with what is differentiated by is before it or behind it: there is no derivative.
+/// An event at a knot whose time depends on the directions is before the knot or after it, so there is no derivative.
 template <class E, class Real>
 SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where) {
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { undefine(x, where & (due.guard[i] > Real(0.5)), sensitivity::order); });
@@ -45,7 +45,7 @@ SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E,
   });
 }
 
-/// The same where guards may jump: those that are on their other side are due, too, and the lanes in which there are any fire.
+/// The same if guards may jump: guards that are on their other side are due, too, and their lanes fire.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                    due_events<E, Real>& due, mask_of<Real>& fires) {

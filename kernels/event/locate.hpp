@@ -2,10 +2,9 @@
 //
 //   root on the dense output -> re-integration to it -> Newton with the bracket kept -> the last step along f, to the side
 //
-// Bilateral guards are landed just past their root (CEL+, Compere 5.1.4), unilateral ones just before it (CEL-, 5.1.5).
-// Nothing found on the interpolant is believed until a re-integrated step has confirmed it: a root that proves not to be
-// there (case III of Compere's Table 5.1) leaves an ordinary accepted point, a guard that proves to cross earlier than
-// the one aimed at (case II) becomes the one aimed at.
+// Bilateral guards are landed just past their root (CEL+, Compere 5.1.4), unilateral ones just before it (CEL-, 5.1.5). A result on the
+// interpolant counts only when a re-integrated step has confirmed it. A root that does not exist (case III of Compere's Table 5.1) leaves an
+// ordinary accepted point. A guard that crosses earlier than the target (case II) becomes the target.
 #pragma once
 
 #include "engine/trial.hpp"
@@ -14,7 +13,7 @@
 
 namespace saltus {
 
-/// Where an instance has landed: an accepted point with its guards, and which guards are due there.
+/// The landing point of an instance: an accepted point with its guards, and the guards due there.
 template <class E, class Real>
 struct landing {
   Real t;
@@ -24,21 +23,21 @@ struct landing {
   vec<Real, E::ng> due;    ///< 1 for every guard that fires
   mask_of<Real> fires;     ///< any guard due
   mask_of<Real> spurious;  ///< the interpolant's root does not exist (case III)
-  mask_of<Real> failed;    ///< not located in bounded attempts
-  mask_of<Real> broken;    ///< a shorter step than the one accepted is not finite
-  Real crossing;           ///< number of a guard that has crossed just behind this point; -1: none
+  mask_of<Real> failed;    ///< not located in the allowed attempts
+  mask_of<Real> broken;    ///< a step shorter than the accepted one is not finite
+  Real crossing;           ///< number of a guard that has crossed just after this point; -1: none
 };
 
-/// The guard to aim at from one place: of those that are across there, the one whose root is estimated earliest; if none
-/// is, the armed one expected to cross first.
+/// The target seen from one place: of the guards that are across there, the one with the earliest estimated root; if none is across, the
+/// armed guard expected to cross first.
 template <class Real>
 struct aim {
-  mask_of<Real> across;      ///< any armed guard has left its side
-  Real to_root;              ///< to the root of the guard aimed at by Newton, in the time of the rates; out of every
-                             ///< bracket where Newton has nothing to say, so that ITP follows
-  Real guard;                ///< its number; -1: none
-  Real depth;                ///< the least distance of all armed guards from zero, negative if any is across
-  mask_of<Real> unilateral;  ///< the guard aimed at is unilateral
+  mask_of<Real> across;  ///< any armed guard has left its side
+  Real to_root;  ///< time to the root of the target by Newton; outside every bracket if Newton gives no estimate, so
+                 ///< that ITP follows
+  Real guard;    ///< its number; -1: none
+  Real depth;    ///< smallest distance of all armed guards from zero, negative if any is across
+  mask_of<Real> unilateral;  ///< the target is unilateral
 };
 
 template <class E, class Real>
@@ -70,21 +69,21 @@ SALTUS_FN aim<Real> take_aim(const vec<Real, E::ng>& side, const with_rate<vec<R
           (across & uni_behind) | (uni_ahead & !across)};
 }
 
-/// A root on the dense output, and the guard whose root it is.
+/// A root on the dense output, and its guard.
 template <class Real>
 struct estimate {
   Real theta, guard;
 };
 
-/// Near a root of multiplicity m Newton's steps shrink by a factor of 1 - 1/m only: what they add up to (Aitken).
+/// Near a root of multiplicity m Newton's steps shrink only by a factor of 1 - 1/m; returns their sum (Aitken).
 template <class Real>
 SALTUS_FN Real sum_of_newton(Real step, Real last) {
   const Real ratio = step / last;
   return select((ratio > Real(0.25)) & (ratio < Real(0.9)), step / (Real(1.0) - ratio), step);
 }
 
-/// Where to go on in a bracket that Newton's estimate has left: four times as far inside as that lies outside, at most to
-/// the middle. An end of the bracket is often nearer to the root than Newton's error.
+/// The next place in a bracket that Newton's estimate has left: four times as far inside as the estimate is outside, at most the middle. An
+/// end of the bracket is often nearer to the root than Newton's error.
 template <class E, class Real>
 SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int attempts) {
   const Real middle = Real(0.5) * (b.lo + b.hi);
@@ -94,7 +93,7 @@ SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int attempts)
   return select(newton >= b.hi, below, select(newton <= b.lo, above, middle));
 }
 
-/// Refines a bracket on the dense output by Newton kept inside it.
+/// Refines a bracket on the dense output by Newton's method, kept inside it.
 template <class E, class Real>
 SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
                                             bracket<E, Real>& b, mask_of<Real> where) {
@@ -110,9 +109,9 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
     const Real newton = at + target.to_root;
     const Real far = at + select(target.unilateral, target.to_root, sum_of_newton(target.to_root, last));
     const Real next = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, attempts)));
-    // At a root to rounding, Newton may point out of the bracket whose end this place has become.
+    // At a root to rounding, Newton's step may leave the bracket, one end of which is this place.
     const auto arrived = abs(target.to_root) <= Real(0x1p-40);
-    // Where Newton's error is squared by each step, what is left after this one need not be looked at.
+    // If Newton's method squares its error in each step, the rest after this step needs no test.
     const auto squared = (abs(next - at) <= Real(0x1p-20)) & (abs(target.to_root) < Real(0x1p-7) * abs(last));
     const auto still = (abs(next - at) > Real(0x1p-40)) & !arrived & !squared;
     last = select(next == newton, target.to_root, Real(0.0));
@@ -122,7 +121,7 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
   return {at, guard};
 }
 
-/// Brings the upper end of a bracket near to the root at `at`, to which Newton may have come from below throughout.
+/// Moves the upper end of a bracket close to the root at `at`; Newton may have approached it from below throughout.
 template <class E, class Real>
 SALTUS_FN_COLD void tighten(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real at,
                             bracket<E, Real>& b, mask_of<Real> where) {
@@ -137,7 +136,7 @@ SALTUS_FN_COLD void tighten(const guards_on_step<E, Real>& on_step, const vec<Re
   }
 }
 
-/// Time tolerance of location at t: what the user asks for, but never finer than a few ulps of t.
+/// Time tolerance of location at t: the user's, but at least a few ulps of t.
 template <class E, class Real>
 SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {
   return max(tol.event_tol, Real(4.0 * limits<typename E::T>::epsilon) * (abs(t) + abs(h)));
@@ -155,13 +154,13 @@ struct proven_bracket {
   Real depth_lo, depth_hi;   ///< distance of the nearest guard from zero, negative beyond it
   mask_of<Real> proven;      ///< a guard is across at hi
   mask_of<Real> end_across;  ///< a guard is across at the step's own end
-  Real begin;                ///< there is no root before
-  Real blind;                ///< so near to it, a root that is not found may hide in rounding
-  Real tail;                 ///< so near to the step's end is its end
+  Real begin;                ///< there is no root before this
+  Real blind;                ///< within this distance of `begin`, rounding may hide a root
+  Real tail;                 ///< within this distance of the step's end, a point counts as that end
 
-  /// Takes in what was found at theta, from where the next root is `ahead`. Returns the lanes in which there is no root:
-  /// nothing is across at hi. Behind hi there may be several, so it moves on only where the next one is near, as the
-  /// interpolant misses it by little, or where it may hide in rounding.
+  /// Takes in the result at theta, with the next root `ahead` of it. Returns the lanes without a root: no guard is across at hi. There may
+  /// be several roots beyond hi, so hi moves on only if the next one is near, because the interpolant is slightly off, or if rounding may
+  /// hide it.
   SALTUS_FN mask_of<Real> narrow(Real theta, const aim<Real>& here, Real ahead, mask_of<Real> open) {
     assign_where(open & here.across, hi, theta);
     assign_where(open & here.across, depth_hi, here.depth);
@@ -170,7 +169,7 @@ struct proven_bracket {
     proven = proven | (open & here.across);
     const auto nothing = open & !here.across & !proven & (theta >= hi);
     const auto is_near = (ahead > Real(0.0)) & (ahead < Real(1.0 / 64)), is_blind = hi - begin < blind;
-    // Where the next root is near and beyond hi, hi need not be looked at by itself.
+    // If the next root is near and beyond hi, hi itself needs no test.
     const auto short_of = open & !here.across & !proven & (theta < hi) & (theta + ahead >= hi) & is_near;
     const auto widens = (nothing & (hi < Real(1.0)) & (is_near | is_blind)) | short_of;
     const auto ends = nothing & end_across & (Real(1.0) - hi <= tail);
@@ -181,7 +180,7 @@ struct proven_bracket {
     proven = proven | ends;
     return nothing & !widens & !ends;
   }
-  /// For the lanes of `open`: Newton's choice if it lies inside, else ITP's, or an upper end that is still to be proven.
+  /// For the lanes of `open`: Newton's choice if it lies inside; otherwise ITP's, or an upper end that is not yet proven.
   SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int attempts, mask_of<Real> open) const {
     const auto inside = (newton > lo) & (newton < hi) & trust_newton;
     if (none(open & !inside)) return newton;
@@ -189,8 +188,8 @@ struct proven_bracket {
   }
 
  private:
-  /// ITP (I. F. D. Oliveira, R. H. C. Takahashi, ACM Trans. Math. Softw. 47 (2020) 5): regula falsi, drawn towards the
-  /// middle and kept so near to it that bisection's bound on the number of attempts holds, but for one.
+  /// ITP (I. F. D. Oliveira, R. H. C. Takahashi, ACM Trans. Math. Softw. 47 (2020) 5): regula falsi, drawn towards the middle and kept so
+  /// near to it that bisection's bound on the number of attempts holds, plus one.
   SALTUS_FN Real interpolate_truncate_project(int attempts) const {
     const Real width = hi - lo, middle = Real(0.5) * (lo + hi);
     const Real falsi = lo + width * (depth_lo / (depth_lo - depth_hi));
@@ -204,7 +203,7 @@ struct proven_bracket {
   }
 };
 
-/// p takes the point at the end of a re-integrated step, in the lanes of `where`.
+/// Moves p to the end of a re-integrated step, in the lanes of `where`.
 template <class E, class Real>
 SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, Real, E::n>& s,
                           const typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where) {
@@ -217,9 +216,9 @@ SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, 
   });
 }
 
-/// Moves the landing point by d, a small part of the step, along the parabola through its slope and the one found there
-/// (Heun): one evaluation instead of a whole step. Returns the lanes of `where` moved: those in which what the parabola
-/// leaves out is far below the tolerance.
+/// Moves the landing point by d, a small part of the step, along the parabola through its slope and the slope found there (Heun): one
+/// evaluation instead of a whole step. Returns the lanes of `where` that moved: those in which the parabola's error is far below the
+/// tolerance.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, Real>& x, Real d, mask_of<Real> where,
                                          const tolerances<E, Real>& tol) {
@@ -251,10 +250,9 @@ SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, 
   return where;
 }
 
-/// Follows the solution from the landing point to the root that is aimed at, by a few of Newton's steps along parabolas,
-/// all within (from, to). Returns the lanes of `where` in which the root has come near; `target` is then what is aimed at.
-/// These points lie on a curve of their own, which parts from that of re-integrated steps by some of the tolerance: they
-/// say nothing of the bracket.
+/// Follows the solution from the landing point to the target's root, by a few Newton steps along parabolas, all within (from, to). Returns
+/// the lanes of `where` in which the root is near; `target` is then the target from there. These points lie on a curve of their own, which
+/// differs from that of re-integrated steps by a part of the tolerance, so they do not change the bracket.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
                                             aim<Real>& target, Real from, Real to, Real near, mask_of<Real> where,
@@ -280,8 +278,8 @@ SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Rea
   return arrived;
 }
 
-/// Re-integrates to a part of the step: the end becomes the landing point of the lanes in `where`, less those in which it is not
-/// finite (`broken`) or the step's equations are not solved (`lost`). Returns what is aimed at from there; `result` takes it in.
+/// Re-integrates to a part of the step: its end becomes the landing point of the lanes in `where`, except those in which it is not finite
+/// (`broken`) or the step's equations are not solved (`lost`). Returns the target from there, also in `result`.
 template <class E, class Real>
 SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const held_system<E, Real>& f,
                             const vec<Real, E::ng>& side, Real d, mask_of<Real>& where, mask_of<Real>& lost,
@@ -307,7 +305,7 @@ SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const hel
   return target;
 }
 
-/// Lanes in which the guard that has crossed just behind the landing point is unilateral.
+/// Lanes in which the guard that has crossed just after the landing point is unilateral.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> has_crossed_wall(const landing<E, Real>& p) {
   auto is_wall = mask_of<Real>::all(false);
@@ -317,8 +315,8 @@ SALTUS_FN mask_of<Real> has_crossed_wall(const landing<E, Real>& p) {
   return is_wall;
 }
 
-/// The bracket that `approach` begins with: nothing before `from`, and `hi` believed of the interpolant. `end` is what is aimed at
-/// from the end of the step.
+/// The bracket with which `approach` begins: no root before `from`, and the interpolant's `hi`. `end` is the target from the end of the
+/// step.
 template <class E, class Real>
 SALTUS_FN proven_bracket<Real> bracket_of_step(const instance<E, Real>& x, const trial<E, Real>& a,
                                                const vec<Real, E::ng>& side, const aim<Real>& end, Real from, Real hi,
@@ -335,8 +333,8 @@ SALTUS_FN proven_bracket<Real> bracket_of_step(const instance<E, Real>& x, const
           Real(2.0) * time_tolerance(a.t1, h, tol) / h};
 }
 
-/// A bracket that has closed without Newton - a guard that jumps, or is flat beyond its root - is left at the end at which its
-/// guard may land: a bilateral one behind the root, a unilateral one before it.
+/// A bracket that has closed without Newton (a guard that jumps, or is flat beyond its root) is left at the end at which its guard may
+/// land: a bilateral one after the root, a unilateral one before it.
 template <class E, class Real>
 SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, const held_system<E, Real>& f,
                                     const vec<Real, E::ng>& side, const proven_bracket<Real>& b, Real h,
@@ -349,8 +347,8 @@ SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, c
   p.failed = p.failed | lost;
 }
 
-/// Re-integrates to theta, and corrects by Newton with a bracket, until the root is within `near_part` of the step, or the
-/// bracket has closed. Leaves the last point in p, and returns what it aims at from there. There is no root before `from`.
+/// Re-integrates to theta, and corrects by Newton with a bracket, until the root is within `near_part` of the step, or the bracket has
+/// closed. Leaves the last point in p, and returns the target from there. There is no root before `from`.
 template <class E, class Real>
 SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, const trial<E, Real>& a,
                                   const vec<Real, E::ng>& side, Real from, Real theta, Real hi, mask_of<Real> where,
@@ -361,7 +359,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   const auto end = take_aim<E, Real>(side, a.g);
   auto b = bracket_of_step(x, a, side, end, from, hi, tol);
   aim<Real> result{where, Real(0.0), Real(-1.0), Real(0.0), where};
-  mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
+  mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: the step's Newton iteration has failed
   p.crossing = select(b.proven, end.guard, Real(-1.0));
   auto closed = mask_of<Real>::all(false);
   for (int attempts = 0; attempts < 80 && any(open); ++attempts) {
@@ -376,10 +374,10 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     closed = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
     p.spurious = p.spurious | (open & absent);
     open = open & !(absent | is_near | closed);
-    // After a few attempts Newton is trusted only while the bracket shrinks by halves; in a rescue never.
+    // After a few attempts Newton is used only while it halves the bracket; in a rescue never.
     const auto trust = mask_of<Real>::all(!tol.conservative) &
                        (mask_of<Real>::all(attempts < 3) | (b.hi - b.lo < Real(0.5) * old_width));
-    // What is near is reached along parabolas; what has no f, or constraints to stay on, by more steps.
+    // Near roots are reached along parabolas. Without f, or with constraints, further steps are taken.
     if constexpr (E::form::has_field && !E::form::has_constraints) {
       const auto close = open & trust & (abs(target.to_root) <= theta * h * Real(1.0 / 64));
       if (any(close))
@@ -392,17 +390,17 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   return result;
 }
 
-/// Which guards are due at a point, and whether it lies on the proper side of them.
+/// The guards that are due at a point, and whether it lies on the proper side of them.
 template <class E, class Real>
 struct due_guards {
   vec<Real, E::ng> due;
   mask_of<Real> any_due;
   mask_of<Real> bilateral;  ///< a bilateral guard is due
-  mask_of<Real> settled;    ///< bilateral guards due are across, or, if only unilateral ones are due, none of them is
+  mask_of<Real> settled;    ///< due bilateral guards are across, or, if only unilateral ones are due, none of them is
 };
 
-/// A guard is due if it is across, or within `tolerance` (a time) before its root. On the last attempt - a grazing
-/// guard may have no clean side within reach - only what is across is due, and unilateral guards.
+/// A guard is due if it is across, or within `tolerance` (a time) before its root. A grazing guard may have no clean side within reach, so
+/// on the last attempt only guards that are across are due, and unilateral ones.
 template <class E, class Real>
 SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side,
                                        const typename E::form::template rated<Real, E::ng>& g, Real tolerance,
@@ -426,15 +424,14 @@ SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side,
       is_past = is_past | (is_due & (side[i] * g.value[i] < Real(0.0)));
     }
   });
-  // If guards of both kinds are due, the bilateral ones decide: past.
+  // If guards of both kinds are due, the point must be past the root.
   r.settled = r.any_due & !falls_short & (r.bilateral | !is_past);
   return r;
 }
 
-/// Region of concurrency (Compere 5.2.3), judged by linear estimates from the landing point: N_p are the bilateral guards
-/// whose roots follow the first within eps_c; N_c those up to the last root before any of them is further than eps_ROC
-/// beyond zero. Returns the time from the landing point to that last root, 0 where there is only one; a unilateral guard
-/// may not be passed.
+/// Region of concurrency (Compere 5.2.3), judged by linear estimates from the landing point: N_p are the bilateral guards whose roots
+/// follow the first within eps_c; N_c those up to the last root before any of them is further than eps_ROC beyond zero. Returns the time
+/// from the landing point to that last root, 0 if there is only one; a unilateral guard may not be passed.
 template <class E, class Real>
 SALTUS_FN_COLD Real time_to_last_concurrent(const landing<E, Real>& p, const vec<Real, E::ng>& side, Real first,
                                             const tolerances<E, Real>& tol) {
@@ -457,8 +454,8 @@ SALTUS_FN_COLD Real time_to_last_concurrent(const landing<E, Real>& p, const vec
   return select(last > first, last, Real(0.0));
 }
 
-/// Moves the landing point on to the last concurrent root: along f if that is exact enough, else by re-integration.
-/// Returns the lanes moved.
+/// Moves the landing point on to the last concurrent root: along f if that is exact enough, otherwise by re-integration. Returns the lanes
+/// moved.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
                                                 Real first, mask_of<Real> where, const tolerances<E, Real>& tol) {
@@ -490,8 +487,8 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   return moves;
 }
 
-/// A wall that a guard jumps over, or behind which it is flat, has no time derivative to tell that it is due: what has crossed just
-/// behind this point tells. On the last attempt this is enough.
+/// Where a guard jumps at a wall, or is flat beyond it, no time derivative shows that the wall is due. A guard that has crossed just after
+/// this point shows it, and on the last attempt that suffices.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> walls_jumped_over(const landing<E, Real>& p,
                                           const typename E::form::template rated<Real, E::ng>& g, mask_of<Real> last) {
@@ -503,7 +500,7 @@ SALTUS_FN mask_of<Real> walls_jumped_over(const landing<E, Real>& p,
   return jumps;
 }
 
-/// The landing point of the lanes in `take`, with what is due there: what was found, or the wall that was jumped over.
+/// Sets the landing point of the lanes in `take`, with the due guards: those found, or the wall that was jumped over.
 template <class E, class Real>
 SALTUS_FN void land_at(landing<E, Real>& p, Real t, const vec<Real, E::n>& y,
                        const typename E::form::template rated<Real, E::ng>& g, const due_guards<E, Real>& found,
@@ -520,8 +517,8 @@ SALTUS_FN void land_at(landing<E, Real>& p, Real t, const vec<Real, E::n>& y,
   p.failed = p.failed | (take & found.any_due & !found.settled);
 }
 
-/// The time for which rounding hides the sides of guards near their roots: twice the rounding of a guard over its rate, the longest of
-/// all guards that are within `reach` of their roots, or within their rounding.
+/// The time for which rounding hides the sides of guards near their roots: twice the rounding of a guard over its time derivative, the
+/// longest of all guards that are within `reach` of their roots, or within their rounding.
 template <class E, class Real>
 SALTUS_FN_COLD Real time_in_rounding(const landing<E, Real>& p, const instance<E, Real>& x,
                                      const vec<Real, E::ng>& side, Real reach) {
@@ -535,21 +532,21 @@ SALTUS_FN_COLD Real time_in_rounding(const landing<E, Real>& p, const instance<E
   return longest;
 }
 
-/// The last steps of root finding, along f, to the proper side: Newton again, since near a tangency g is far from
-/// linear even over this distance, and beyond it by a shift that grows until every guard that is due is where it
-/// belongs. In the lanes of `concurrent` several guards have been passed, and nothing goes back.
+/// The last steps of root finding, along f, to the proper side. They use Newton again, since near a tangency g is not linear even over this
+/// distance, and then a shift that grows until every due guard is on its proper side. In the lanes of `concurrent` several guards have been
+/// passed, and no step goes back.
 template <class E, class Real>
 SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, const vec<Real, E::ng>& side, Real h,
                                aim<Real> target, mask_of<Real> concurrent, mask_of<Real> where,
                                const tolerances<E, Real>& tol) {
   using T = typename E::T;
-  // The shift grows to 65536 ulps of t, 1.5e-11 relative; of states that constraints are solved for, to 3.7e-9. Where a guard changes
-  // so slowly that its rounding hides its sign for longer, the shift grows until that is over.
+  // The shift grows to 65536 ulps of t, 1.5e-11 relative; if constraints determine states, to 3.7e-9. If a guard changes so slowly that
+  // rounding hides its sign for longer, the shift grows until that is over.
   constexpr int shifts = E::form::has_field && E::form::has_constraints ? 13 : 9, most_shifts = 26;
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
   const Real t0 = p.t;
   const Real tau = time_tolerance(t0, h, tol);
-  Real reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three of Newton's steps away
+  Real reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three Newton steps away
   Real shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0), in_rounding = Real(0.0);
   mask_of<Real> seeking = where, is_drowned = mask_of<Real>::all(false);
   Real move = select(abs(target.to_root) <= reach, target.to_root, Real(0.0)), previous = move;
@@ -563,7 +560,7 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     }
     d = select(abs(onward) <= reach, onward, d);
     auto y = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
-    // There is nothing before the step, which begins on the proper side of every guard.
+    // The result may not lie before the step, which begins on the proper side of every guard.
     const Real t = max(t0 + d, x.t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(t > x.t, y[i], x.y[i]); });
     const auto g = E::form::guards_along(t, y, f, x.held);
@@ -571,7 +568,7 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
                       (mask_of<Real>::all(attempts >= shifts - 1) & !(shift < in_rounding));
     const auto found = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
     const auto jumps = walls_jumped_over(p, g, last) & !found.any_due;
-    // At a multiple root one of Newton's steps is not enough; at a double one there is none: NaN, or out of reach.
+    // At a multiple root one Newton step is not enough; at a double root there may be none: NaN, or out of reach.
     const Real newton = take_aim<E, Real>(side, g).to_root;
     const auto onward_is_known = (!concurrent) & (abs(newton) <= reach);
     const auto is_far = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
@@ -584,13 +581,13 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     move = select(onward_is_known, summed, Real(0.0));
     previous = newton;
   }
-  // The step that led there ends where the landing is, for all who look at it afterwards.
+  // The step that led here now ends at the landing point, for all later uses.
   move_quadratures<E>(p.s, x, t0, y0, f, p.t, p.y, f, where);
   p.s.y1 = p.y;
   p.s.h = p.t - x.t;
 }
 
-/// A landing that has not moved yet.
+/// A landing at the start of the step.
 template <class E, class Real>
 SALTUS_FN landing<E, Real> landing_at_start(const instance<E, Real>& x, const trial<E, Real>& a) {
   landing<E, Real> p;
@@ -604,7 +601,7 @@ SALTUS_FN landing<E, Real> landing_at_start(const instance<E, Real>& x, const tr
   return p;
 }
 
-/// Lands every lane in `where`, whose step `a` holds a crossing in bracket `b` of its dense output and none before `from`.
+/// Lands every lane in `where`, whose step `a` has a crossing in bracket `b` of its dense output and none before `from`.
 template <class E, class Real>
 SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real>& a,
                                        const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real from,
@@ -619,7 +616,7 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
     target.to_root = select(concurrent, Real(0.0), target.to_root);
   }
   step_aside<E, Real>(p, x, side, a.s.h, target, concurrent, there, tol);
-  // What has become of the guess (Compere's Table 5.1)?
+  // Counts the outcome of the guess (Compere's Table 5.1).
   auto guessed = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     guessed = guessed | ((first.guard == Real(static_cast<double>(i))) & (p.due[i] > Real(0.5)));

@@ -1,5 +1,5 @@
-// Guards that come close to zero within a step and turn around: an event was missed by so little that an error of the tolerance might
-// have made one. There is no derivative behind it, as there is none behind an event that is met by as little (look_for_grazing).
+// Guards that come close to zero within a step and turn around: an error within the tolerance might have made this an event. There is no
+// derivative after it, nor after an event that is met by as small a margin (look_for_grazing).
 #pragma once
 
 #include "event/detect.hpp"
@@ -7,13 +7,13 @@
 
 namespace saltus {
 
-/// Of the exponents of a long time single events hardly matter: they are told of those that are grazed alone.
+/// Lyapunov exponents hardly depend on single events, so for them only grazed events are reported.
 template <class E>
 inline constexpr bool watches_near_misses = E::form::keeps_derivatives&& E::form::model_guards > 0;
 
 namespace detail {
-/// Where in a step guard i turns around, in the lanes of `where`, in which it falls at the begin of the step and rises at its end: by
-/// regula falsi for its rate (Illinois).
+/// The place in a step at which guard i turns around, in the lanes of `where`, in which it falls at the beginning of the step and rises at
+/// its end: by regula falsi for its time derivative (Illinois).
 template <class E, class Real>
 SALTUS_FN_COLD guards_at<E, Real> turning_point(const guards_on_step<E, Real>& on_step, int i, Real rate_at_begin,
                                                 Real rate_at_end) {
@@ -32,7 +32,7 @@ SALTUS_FN_COLD guards_at<E, Real> turning_point(const guards_on_step<E, Real>& o
   return here;
 }
 
-/// Would the crossing of guard i at a point of a step have been an event? That of a condition is one if it changes a mode.
+/// True if the crossing of guard i at a point of a step would have been an event. The crossing of a condition is one if it changes a mode.
 template <class E, class T, int W>
 SALTUS_FN mask_of<pack<T, W>> would_be_event(instance<E, pack<T, W>>& x, int i, pack<T, W> t,
                                              const vec<pack<T, W>, E::n>& y, const guards_at<E, pack<T, W>>& here,
@@ -72,7 +72,7 @@ SALTUS_FN_COLD void mark_near_misses(instance<E, Real>& x, const Stages& s,
 }
 }  // namespace detail
 
-/// Marks lanes of `where` in which a guard has been missed by little within a step from the accepted point, at whose end guards are `g`.
+/// Marks lanes of `where` in which a guard has just missed zero within a step from the accepted point, at whose end the guards are `g`.
 template <class E, class Real, class Stages>
 SALTUS_FN void look_for_near_misses(instance<E, Real>& x, const Stages& s,
                                     const typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where,

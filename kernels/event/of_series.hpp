@@ -1,6 +1,6 @@
-// Detection for methods that find the solution's Taylor series: the guards' own series are found in the same way, and their roots
-// isolated by Bernstein coefficients (Nedialkov and Ramdani 3.1). What they show is all that the polynomials have: no dip between
-// two places is missed, however narrow. What is left out of a series is of the size of the local error.
+// Detection for Taylor methods: the series of the guards are found in the same way, and Bernstein coefficients isolate their roots
+// (Nedialkov and Ramdani 3.1). All roots of these polynomials are found: no dip between two places is missed, however narrow. The truncated
+// rest of a series is of the size of the local error.
 #pragma once
 
 #include "engine/guard_series.hpp"
@@ -8,8 +8,8 @@
 
 namespace saltus {
 
-/// The part of a step over which the last two terms of every guard's series are small beside its largest one, by a thousandth of the
-/// tolerance: between near roots a guard is small, and what its series leaves out must be smaller.
+/// The part of a step over which the last two terms of every guard's series are below a thousandth of the tolerance relative to its largest
+/// term: between near roots a guard is small, and the truncated rest must be smaller.
 template <class E, class Real>
 SALTUS_FN Real reach_of_guards(const guard_polynomials<E, Real>& g, Real rtol) {
   constexpr int degree = E::Method::order;
@@ -40,8 +40,8 @@ struct inverse_binomials {
     }
   }
 };
-/// The Bernstein coefficients on [0, 1] of a polynomial: it lies in their hull, and has at most as many roots inside as they have
-/// changes of sign. Unrolled: a compiler that keeps the table in memory makes it anew for each of its numbers.
+/// The Bernstein coefficients on [0, 1] of a polynomial: it lies in their hull, and has at most as many roots inside as they have changes
+/// of sign. Unrolled, because a compiler that keeps the table in memory rebuilds it for each of its numbers.
 template <int Degree, class Real>
 SALTUS_FN void to_bernstein(Real (&c)[Degree + 1]) {
   constexpr inverse_binomials<Degree> inverse;
@@ -58,12 +58,12 @@ SALTUS_FN void to_bernstein(Real (&c)[Degree + 1]) {
   });
 }
 
-/// What the Bernstein coefficients of a guard, seen from its side, say of a piece.
+/// The information of a guard's Bernstein coefficients, seen from its side, about a piece.
 template <class Real>
 struct piece_of_guard {
-  mask_of<Real> stays;      ///< it keeps to its side
-  mask_of<Real> is_beyond;  ///< it has left its side at the end
-  Real changes;             ///< of sign
+  mask_of<Real> stays;      ///< the guard keeps to its side
+  mask_of<Real> is_beyond;  ///< the guard has left its side at the end
+  Real changes;             ///< changes of sign
 };
 template <int Degree, class Real>
 SALTUS_FN piece_of_guard<Real> judge_guard(const Real (&bernstein)[Degree + 1], Real side) {
@@ -80,7 +80,7 @@ SALTUS_FN piece_of_guard<Real> judge_guard(const Real (&bernstein)[Degree + 1], 
 }
 }  // namespace detail
 
-/// What may become of the guards within a step, by their own series.
+/// The guards that may leave their side within a step, by their own series.
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, const trial<E, Real>& a) {
   constexpr int degree = E::Method::order;
@@ -90,14 +90,14 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
     const Real g0 = x.held.locked[i], side = side_of(g0);
     const auto& series = a.guards.of[i];
     const auto is_armed = armed<E>(i, g0);
-    // At zero itself what counts is where it is heading.
+    // At zero itself, the direction of the guard decides.
     const auto end = (side * a.g.value[i] > Real(0.0)) | !(side * a.g.rate[i] < Real(0.0));
-    // No Bernstein coefficient is further from a straight line than this: most guards are far from zero.
+    // No Bernstein coefficient is further from a straight line than `bend`; most guards are far from zero.
     Real bend = Real(0.0), changes_of_sign = Real(0.0);
     for (int k = 2; k <= degree; ++k) bend = bend + abs(series[k]);
     const Real line = side * series[0] + min(side * series[1], Real(0.0));
     auto stays = line > fma(Real(rounding), abs(series[1]) + bend, bend);
-    // An armed guard that ends on its other side has left, however it got there.
+    // An armed guard that ends on its other side has left, however often it crossed before.
     if (any((!stays) & (end | (!is_armed)))) {
       Real bernstein[degree + 1];
       for (int k = 0; k <= degree; ++k) bernstein[k] = series[k];
@@ -112,7 +112,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
   return r;
 }
 
-/// The first piece, from `from` on, at whose end a guard has left its side and in which each that is not excluded has one root.
+/// The first piece, from `from` on, at whose end a guard has left its side and in which every guard that is not excluded has one root.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect_on_series(const guard_polynomials<E, Real>& g, const vec<Real, E::ng>& side,
                                                  const guards_at<E, Real>& from, const guards_at<E, Real>& end,
@@ -151,7 +151,7 @@ SALTUS_FN_COLD bracket<E, Real> detect_on_series(const guard_polynomials<E, Real
     assign_where(open, width, select(passed, min(width + width, Real(1.0) - at), Real(0.5) * width));
     open = open & (width > Real(0.0));
   }
-  // A root at the very end: on its way out, or beyond zero there by rounding of the series.
+  // A root at the very end: the guard is moving out, or rounding of the series puts it beyond zero.
   const auto at_end = where & !r.found & any_crossed<E>(side, end.g);
   r.found = r.found | at_end;
   assign_where(at_end, r.lo, max(from.s, Real(1.0) - narrowest));

@@ -1,4 +1,4 @@
-// How far rounding has put the guards off their values: where a guard is nearer to zero than that, its sign says nothing.
+// The rounding errors of guards: the sign of a guard within its rounding error of zero means nothing.
 #pragma once
 
 #include "engine/instance.hpp"
@@ -6,7 +6,7 @@
 
 namespace saltus {
 
-/// Bounds on the rounding of the model's guards at (t, y), each of which is known to an ulp; 0 where none is found.
+/// Bounds on the rounding of the model's guards at (t, y) if all arguments are known to an ulp; 0 where none is found.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::form::model_guards> rounding_of_guards(Real t, const vec<Real, E::n>& y,
                                                                    const typename E::form::template held<Real>& held) {

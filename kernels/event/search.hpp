@@ -1,5 +1,5 @@
-// The search for the first event within a step, by the kind of detection, and for guards that are not armed: they may get to where
-// they are, and come back.
+// The search for the first event within a step, by the kind of detection. It includes guards that are not armed, which may cross without
+// an event and then come back within the step.
 #pragma once
 
 #include "event/certify.hpp"
@@ -8,20 +8,20 @@
 
 namespace saltus {
 
-/// Where in a step the search for a root begins, and what has been found from there on.
+/// The start of a search for a root in a step, and its result so far.
 template <class E, class Real>
 struct search {
   vec<Real, E::ng> side;
   guards_at<E, Real> from;
   bracket<E, Real> found;
-  mask_of<Real> doubtful;  ///< a certified search could not decide within the local error: a shorter step may
+  mask_of<Real> doubtful;  ///< a certified search could not decide within the local error; a shorter step may
 };
 
 /// A step to be searched.
 template <class E, class Real>
 struct searched_step {
   guards_on_step<E, Real> guards;
-  const guard_polynomials<E, Real>& series;  ///< of the guards, where they are looked for on them
+  const guard_polynomials<E, Real>& series;  ///< of the guards, if they are searched on series
   guards_at<E, Real> begin, end;
   vec<Real, E::n> delta;  ///< how far the solution may be from the interpolant; for a certified search
 
@@ -43,7 +43,7 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const se
   const auto& on_step = step.guards;
   bracket<E, Real> onward;
   if constexpr (E::certified) {
-    constexpr double max_doubts = 12.5;  // steps taken again in a row, before the interpolant alone decides
+    constexpr double max_doubts = 12.5;  // consecutive repeated steps, before the interpolant alone decides
     const auto r = certify<E, Real>(on_step, step.delta, s.side, s.from, step.end, where);
     onward = r.found;
     s.doubtful = where & r.shrink & (x.doubts < Real(max_doubts));
@@ -59,8 +59,8 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const se
   assign_where(where, s.found.hi, onward.hi);
 }
 
-/// What may become of the guards of a step that is landed, where any of them in the lanes of `where` is not armed: the same that
-/// sailing found out.
+/// The guards that may leave and come back in a step that is landed, if any guard in the lanes of `where` is not armed: the same result as
+/// while sailing.
 template <class E, class Real>
 SALTUS_FN_COLD suspected_guards<E, Real> suspect_unarmed(const instance<E, Real>& x, const trial<E, Real>& a,
                                                          const searched_step<E, Real>& step, mask_of<Real> where) {
@@ -76,13 +76,13 @@ SALTUS_FN_COLD suspected_guards<E, Real> suspect_unarmed(const instance<E, Real>
   else return suspect_guards(x, a);
 }
 
-/// Where in the step the first of the guards of `sides` that leaves its side, and comes back to it before the end, is beyond; 1 if
-/// none does. `doubtful` as in `search`.
+/// The place in the step at which the first of the guards of `sides` that leaves its side and comes back before the end is beyond zero; 1
+/// if none does. `doubtful` as in `search`.
 template <class E, class Real>
 SALTUS_FN_COLD Real place_on_the_way(instance<E, Real>& x, const searched_step<E, Real>& step,
                                      const vec<Real, E::ng>& sides, mask_of<Real> where, mask_of<Real>& doubtful) {
   constexpr int most =
-      E::ng + 8;  // places looked at: guards that stay beyond, and touches that rounding takes for crossings
+      E::ng + 8;  // places examined: guards that stay beyond, and touches that rounding makes crossings
   Real place = Real(1.0);
   search<E, Real> away{sides, step.begin, {}, mask_of<Real>::all(false)};
   doubtful = away.doubtful;

@@ -1,11 +1,10 @@
-// On which side of its guards an instance is, and what counts as a crossing.
+// The sides of an instance's guards, and the definition of a crossing.
 //
-// A guard's side is the sign of its value at the accepted point, which is never left at an undecided zero (`settle`):
-// the root of a guard that is zero at t_k is not in (t_k, t_{k+1}] and does not fire. A guard is armed when its value may
-// cross in its declared direction from there: falling guards above zero, rising ones below.
+// A guard's side is the sign of its value at the accepted point, which is never left at an undecided zero (`settle`): the root of a guard
+// that is zero at t_k is not in (t_k, t_{k+1}] and does not fire. A guard is armed if its value may cross in its declared direction from
+// there: falling guards above zero, rising ones below.
 //
-// Guards are addressed by their number i, known to the compiler where loops over them are unrolled: what depends on the
-// guard's declaration alone then costs nothing.
+// Guards are addressed by their number i, a compile-time constant in unrolled loops, so that tests of a guard's declaration cost nothing.
 #pragma once
 
 #include "engine/trial.hpp"
@@ -14,8 +13,8 @@
 
 namespace saltus {
 
-/// Decides the side of guards that are exactly zero: bilateral ones belong to the side they are heading to; unilateral
-/// ones stay on the side they may not leave, so that a body starting in contact cannot fall through.
+/// Decides the side of guards that are exactly zero. Bilateral ones belong to the side they are moving to; unilateral ones stay on the side
+/// they may not leave, so that a body starting in contact cannot fall through.
 template <class E, class Real>
 SALTUS_FN Real settle(int i, Real g, Real rate) {
   const auto guard = E::form::traits(i);
@@ -25,8 +24,8 @@ SALTUS_FN Real settle(int i, Real g, Real rate) {
   return select(g == Real(0.0), select(rate < Real(0.0), Real(below), Real(0.0)), g);
 }
 
-/// The same after a step that began on the side of `before`: a guard that is flat at zero, as at a double or triple root,
-/// heads nowhere and keeps its side.
+/// The same after a step that began on the side of `before`: a guard that is flat at zero, as at a double or triple root, has no direction
+/// and keeps its side.
 template <class E, class Real>
 SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
   constexpr double below = -limits<typename E::T>::smallest;
@@ -34,8 +33,8 @@ SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
   return select(flat, select(before < Real(0.0), Real(below), Real(0.0)), settle<E>(i, g, rate));
 }
 
-/// A unilateral guard that rounding, or a bilateral guard due at the same instant, has left within `tolerance` (a time)
-/// beyond zero while it is on its way back, is put back on zero: else it would not be armed against the next contact.
+/// Puts a unilateral guard back on zero that is beyond it by less than `tolerance` (a time), by rounding or by a bilateral guard due at the
+/// same time, and is on its way back. Otherwise it would not be armed for the next contact.
 template <class E, class Real>
 SALTUS_FN Real put_back(int i, Real settled, Real rate, Real tolerance) {
   const auto guard = E::form::traits(i);
@@ -47,7 +46,7 @@ SALTUS_FN Real put_back(int i, Real settled, Real rate, Real tolerance) {
   return settled;
 }
 
-/// Is a unilateral guard beyond zero, where it may never be, and moving further?
+/// True if a unilateral guard is beyond zero, where it may never be, and moving further.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> violated(int i, Real settled, Real rate) {
   const auto guard = E::form::traits(i);
@@ -56,14 +55,14 @@ SALTUS_FN mask_of<Real> violated(int i, Real settled, Real rate) {
   return mask_of<Real>::all(false);
 }
 
-/// So many ulps of the time and step of an instance, as a time.
+/// `number` ulps of the time and step of an instance, as a time.
 template <class E, class Real>
 SALTUS_FN Real ulps_of_time(const instance<E, Real>& x, double number) {
   return Real(number * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
 }
 
-/// Lanes that stand at a unilateral guard i they are closing on, as near as a double root can be told from its surroundings:
-/// where the equations end behind it, as those of a square root do, no step is short enough, and this is where they get to.
+/// Lanes that stand at a unilateral guard i and move towards it, as near as a double root can be distinguished from its surroundings. If
+/// the equations end behind the guard, as those of a square root do, no step is short enough, and this is the last point reached.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> stands_at_wall(const instance<E, Real>& x, int i) {
   if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
@@ -79,7 +78,7 @@ SALTUS_FN_COLD mask_of<Real> stands_at_any_wall(const instance<E, Real>& x) {
   return r;
 }
 
-/// Has a unilateral guard come to zero with no rate left to cross it by?
+/// True if a unilateral guard has reached zero with time derivative zero.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> comes_to_rest(int i, Real before, Real now, Real rate) {
   if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
@@ -101,39 +100,38 @@ SALTUS_FN mask_of<Real> armed(int i, Real settled) {
   return mask_of<Real>::all(true);
 }
 
-/// Has a guard that started on `side` left it? At exactly zero it has if it is on its way out: roots count when
-/// t* is in (t_k, t_{k+1}].
+/// True if a guard that started on `side` has left it. At exactly zero it has if it is moving out: roots count when t* is in (t_k,
+/// t_{k+1}].
 template <class Real>
 SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
   const Real s = side * g;
   return (s < Real(0.0)) | ((s == Real(0.0)) & (side * rate < Real(0.0)));
 }
 
-/// The least Bernstein coefficient of the cubic Hermite polynomial between two places, that of `a` left out: the cubic lies
-/// above it and `a` (interval exclusion: it lies in the hull of its coefficients). Rates are what a guard changes by over the
-/// piece between them, here and below.
+/// The smallest Bernstein coefficient of the cubic Hermite polynomial between two places, without that of `a`: the cubic lies above it and
+/// `a` (interval exclusion: it lies in the hull of its coefficients). Here and below, rates are changes of a guard over the piece between
+/// them.
 template <class Real>
 SALTUS_FN Real least_coefficient(const with_rate<Real>& a, const with_rate<Real>& b) {
   return min(min(fma(Real(1.0 / 3.0), a.rate, a.value), fma(Real(-1.0 / 3.0), b.rate, b.value)), b.value);
 }
 
-/// A guard that falls at one place and rises at the next, with tangents that meet at or below zero: it is error-prone
-/// (Compere 5.2.1) and looked at more closely even where the cubic excludes it. A convex dip lies above the point where the
-/// tangents at its ends meet.
+/// True for a guard that falls at one place and rises at the next, with tangents that meet at or below zero: it is error-prone (Compere
+/// 5.2.1) and examined more closely even if the cubic excludes it. A convex dip lies above the point where the tangents at its ends meet.
 template <class Real>
 SALTUS_FN mask_of<Real> may_dip(const with_rate<Real>& a, const with_rate<Real>& b) {
   return (a.rate < Real(0.0)) & (b.rate > Real(0.0)) & (fma(a.value, b.rate, -b.value * a.rate) <= -a.rate * b.rate);
 }
 
-/// May a guard, seen from its side, leave it on the way from `a` to `b`?
+/// True if a guard, seen from its side, may leave it on the way from `a` to `b`.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real>& b) {
-  // At zero itself, as a body at rest on its support is for many steps, what counts is where it is heading.
+  // At zero itself its direction decides; a body at rest on its support is there for many steps.
   const auto excluded = (least_coefficient(a, b) >= Real(0.0)) & ((b.value > Real(0.0)) | !(b.rate < Real(0.0)));
   return (!excluded) | may_dip(a, b);
 }
 
-/// A dip between `a` and `b`, by way of `middle`: in the half at whose end the guard rises.
+/// A dip between `a` and `b`, with the value at `middle`: in the half at whose end the guard rises.
 template <class Real>
 SALTUS_FN mask_of<Real> may_dip(const with_rate<Real>& a, const with_rate<Real>& middle, const with_rate<Real>& b) {
   const auto rises = middle.rate > Real(0.0);
@@ -142,7 +140,7 @@ SALTUS_FN mask_of<Real> may_dip(const with_rate<Real>& a, const with_rate<Real>&
   return may_dip(falling, rising);
 }
 
-/// The same by way of `middle`: judged by two cubics, whose coefficients on both sides of it are g + change/3 and g - change/3.
+/// The same with the value at `middle`: judged by two cubics, whose coefficients on both sides of it are g + change/3 and g - change/3.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real>& middle, const with_rate<Real>& b) {
   const Real first = fma(Real(1.0 / 3.0), a.rate, a.value), last = fma(Real(-1.0 / 3.0), b.rate, b.value);
@@ -151,8 +149,8 @@ SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real
   return (!excluded) | may_dip(a, middle, b);
 }
 
-/// Of a guard seen from a side from which it cannot fire: may it leave that side, and come back to it? Judged by the signs of the
-/// Bernstein coefficients of the two cubics, of which a polynomial has at least as many changes as roots.
+/// True if a guard, seen from a side from which it cannot fire, may leave that side and come back to it. Judged by the signs of the
+/// Bernstein coefficients of the two cubics: they have at least as many changes as the cubics have roots.
 template <class Real>
 SALTUS_FN mask_of<Real> may_come_back(const with_rate<Real>& a, const with_rate<Real>& middle,
                                       const with_rate<Real>& b) {
@@ -161,18 +159,18 @@ SALTUS_FN mask_of<Real> may_come_back(const with_rate<Real>& a, const with_rate<
   const Real in_order[] = {fma(third, a.rate, a.value), fma(-third, middle.rate, middle.value), middle.value,
                            fma(third, middle.rate, middle.value), fma(-third, b.rate, b.value)};
   auto comes_back = mask_of<Real>::all(false);
-  Real most = select(comes_at_end, Real(limits<scalar_of<Real>>::smallest), b.value);  // of those that follow
+  Real most = select(comes_at_end, Real(limits<scalar_of<Real>>::smallest), b.value);  // of the later coefficients
   for (int k = 4; k >= 0; --k) {
     comes_back = comes_back | ((in_order[k] < Real(0.0)) & (most > Real(0.0)));
     most = max(most, in_order[k]);
   }
-  // What the cubics leave out: a dip on its side, or a hump beyond it.
+  // Shapes that the cubics miss: a dip on its side, or a hump beyond it.
   const auto humped = (middle.value < Real(0.0)) & (b.value < Real(0.0)) &
                       may_dip(with_rate<Real>{-middle.value, -middle.rate}, with_rate<Real>{-b.value, -b.rate});
   return comes_back | may_dip(a, middle, b) | humped;
 }
 
-/// Is guard i one that goes back over zero unheard? A guard of the engine is not looked at once it is beyond zero: it ends a slide.
+/// True if guard i may go back over zero without an event. The engine's own guards are not examined beyond zero: they end a slide.
 template <class E>
 SALTUS_FN constexpr bool is_one_way(int i) {
   return i < E::form::model_guards && E::form::traits(i).which != both;
@@ -184,12 +182,11 @@ inline constexpr bool has_one_way_guards = [] {
   return false;
 }();
 
-/// What may become of the guards within a step.
+/// The guards that may leave their side within a step.
 template <class E, class Real>
 struct suspected_guards {
-  mask_of<Real> leaves;  ///< an armed guard may leave its side
-  vec<Real, E::ng>
-      comes_back;  ///< the side of a guard that is not armed, but may get to where it is, and come back; else 0
+  mask_of<Real> leaves;         ///< an armed guard may leave its side
+  vec<Real, E::ng> comes_back;  ///< the side of a guard that is not armed, but may cross and come back; else 0
 
   SALTUS_FN mask_of<Real> any_comes_back() const {
     auto r = mask_of<Real>::all(false);
@@ -199,7 +196,7 @@ struct suspected_guards {
       });
     return r;
   }
-  /// Takes in guard i, if it may come back once it has left its side. `may` is asked where any lane needs it.
+  /// Takes in guard i, if it may come back once it has left its side. `may` is evaluated only if a lane needs it.
   template <class May>
   SALTUS_FN void take(int i, Real settled, const May& may) {
     comes_back[i] = Real(0.0);
@@ -209,13 +206,13 @@ struct suspected_guards {
   }
 };
 
-/// What may become of the guards, judged by their values and rates at both ends and, on the cubic through the ends of the step,
-/// in the middle.
+/// The guards that may leave their side, judged by their values and time derivatives at both ends and, on the cubic through the ends of the
+/// step, in the middle.
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, const trial<E, Real>& a) {
   using form = typename E::form;
   const Real half = Real(0.5) * a.s.h, quarter = Real(0.25) * a.s.h;
-  vec<Real, E::n> y, dy;  // and what y changes by in half a step
+  vec<Real, E::n> y, dy;  // dy: the change of y in half a step
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real f0 = a.s.f0()[i], f1 = a.s.f1()[i];
     y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
@@ -227,7 +224,8 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, c
     const Real g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
     const with_rate<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
     mask_of<Real> leaves;
-    if (i >= form::model_guards) {  // the engine's own: the middle of a slide is not worth its second derivatives
+    if (i >= form::model_guards) {  // the engine's own guards: the middle of a slide is not worth their second
+                                    // derivatives
       leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
                          with_rate<Real>{end.value, end.rate + end.rate});
       r.comes_back[i] = Real(0.0);

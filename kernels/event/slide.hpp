@@ -1,10 +1,10 @@
-// Sliding (A. F. Filippov, Differential Equations with Discontinuous Righthand Sides, 1988): where the fields on both
-// sides of a guard's surface push onto it, the solution stays on it.
+// Sliding (A. F. Filippov, Differential Equations with Discontinuous Righthand Sides, 1988): if the fields on both sides of a guard's
+// surface push onto it, the solution stays on it.
 //
 //     dg/dt along f_up < 0 < dg/dt along f_down at g = 0:   slide, until one of them is 0, then leave to that side
 //
-// form/sliding.hpp has the field of a slide and the two guards that watch for its end; here it begins and ends. An instance
-// slides along one guard at a time; where it would along two, it ends with status `two_slides`.
+// form/sliding.hpp has the field of a slide and the two guards that watch for its end; this file begins and ends slides. An instance slides
+// along one guard at a time; if it would slide along two, it ends with status `two_slides`.
 #pragma once
 
 #include "engine/record_event.hpp"
@@ -12,7 +12,7 @@
 
 namespace saltus {
 
-/// The guards of the surfaces along which the lanes slide, as they are: within rounding and local errors of zero.
+/// The values of the guards of the surfaces along which the lanes slide: zero to within rounding and local errors.
 template <class E, class Real>
 SALTUS_FN Real surface_value(const instance<E, Real>& x) {
   auto free = x.held;
@@ -23,14 +23,14 @@ SALTUS_FN Real surface_value(const instance<E, Real>& x) {
   return r;
 }
 
-/// Aims the next step of sliding lanes back at their surface: a quarter of the way, which harms no order.
+/// Aims the next step of sliding lanes back at their surface, by a quarter of the distance, which preserves the order of the method.
 template <class E, class Real>
 SALTUS_FN void aim_at_surface(instance<E, Real>& x, mask_of<Real> where) {
   where = where & E::form::is_sliding(x.held);
   if (any(where)) assign_where(where, x.held.pull, Real(-0.25) * surface_value(x) / x.h);
 }
 
-/// Which of the surfaces, in their order, an instance slides along.
+/// The number, among the surfaces, of the one along which an instance slides.
 template <class E, class T, int W>
 SALTUS_FN int surface_number(const instance<E, pack<T, W>>& x, int lane) {
   int number = 0;
@@ -45,7 +45,7 @@ SALTUS_FN int end_of_slide(const instance<E, pack<T, W>>& x, int lane) {
   return E::form::model_guards + E::form::time_events + surface_number(x, lane);
 }
 
-/// An event that changes nothing but that the slide ends.
+/// Logs the end of a slide, an event that changes nothing else.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const Run& run) {
   auto y = logged_lane<E>(loggable(x), lane);
@@ -56,7 +56,7 @@ SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const
   x.events.set(lane, x.events.get(lane) + 1);
 }
 
-/// The guard of a slide stands still and keeps its side.
+/// The guard of a slide is constant and keeps its side.
 template <class E, class Real>
 SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::template held<Real>& held) {
   E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
@@ -64,9 +64,9 @@ SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::te
   });
 }
 
-/// Takes lanes off their surface to the side above or below it, by what the fields differ in over a time within rounding:
-/// from there the guard, which leaves zero with no rate, is on its side for sure. `g` takes over its value: that the guard
-/// has a side again is no crossing.
+/// Takes lanes off their surface to the side above or below it, by the difference of the fields over a time within rounding. The guard,
+/// which leaves zero with time derivative zero, is then certain to be on its side. `g` receives its new value, because a guard that has a
+/// side again has not crossed.
 template <class E, class Real>
 SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
   using form = typename E::form;
@@ -75,7 +75,7 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
   const Real speed = max(abs(s.rate.up), abs(s.rate.down));
   const Real spread = s.rate.up - s.rate.down;
   const Real to = select(up, Real(1.0), Real(-1.0)) * speed * tolerance;
-  // Where the fields hardly differ any more both lead away: along one of them.
+  // If the fields hardly differ any more, both lead away: the move follows one of them.
   const auto differ = abs(spread) > Real(0.25) * speed;
   const Real d = select(differ, (to - s.g) / spread, tolerance);
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -91,7 +91,7 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
   add_where(x.rhs_evaluations, up | down, 2);
 }
 
-/// Ends the slides of the lanes in `where` whose guards `due` say so: the instance leaves to the side that pulls it away.
+/// Ends the slides of the lanes in `where` whose guards are `due`: the instance leaves to the side that pulls it away.
 template <class E, class Real>
 SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec<Real, E::ng>& g, mask_of<Real> where) {
   const auto up = where & (due[E::form::leaving_up] > Real(0.5));
@@ -99,8 +99,8 @@ SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec
   if (any(up | down)) leave_surface(x, g, up, down);
 }
 
-/// After a transition that was not about the slide: it may have moved the instance off the surface, whose guard was `was`
-/// before, or have changed a field so that it no longer pushes onto it. `g` takes over the side as in `end_slides`.
+/// Reviews slides after a transition that did not end them. The transition may have moved the instance off the surface, whose guard was
+/// `was` before, or have changed a field so that it no longer pushes onto the surface. `g` takes over the side as in `end_slides`.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::ng>& g, mask_of<Real> where,
                                   const Run& run) {
@@ -123,8 +123,8 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   assign_where(moved, x.held.surface, Real(0.0));
 }
 
-/// Lets the lanes in `where` begin to slide that are on a surface onto which both sides push. A lane that slides already
-/// may cross another surface, but not slide along it as well.
+/// Begins a slide in the lanes of `where` that are on a surface onto which both sides push. A lane that slides already may cross another
+/// surface, but not slide along it as well.
 template <class E, class Real>
 SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
   using form = typename E::form;

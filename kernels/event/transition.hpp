@@ -1,6 +1,5 @@
-// What happens at an event: the model's transition for everything that is due, at once; then the guards are looked at
-// again, since a transition may make another guard true (event iteration), and the instance starts anew from the new
-// state.
+// The actions at an event: the model's transition for all due guards and time events at once; then a new look at the guards, since a
+// transition may make another guard due (event iteration); then a restart from the new state.
 #pragma once
 
 #include "engine/record_event.hpp"
@@ -12,13 +11,13 @@
 
 namespace saltus {
 
-inline constexpr int event_rounds = 64;  ///< rounds of event iteration at one instant before `event_loop`
+inline constexpr int event_rounds = 64;  ///< rounds of event iteration at one time before `event_loop`
 
-/// The ulps of time by which an event may be misplaced.
+/// Ulps of time by which an event may be misplaced.
 inline constexpr double misplaced = 1024.0;
 
-/// How a point is made consistent: by abi::consistency, which matters at the start and is `algebraic` after events; and which states a
-/// transition has written (1, else 0), of forms that may move others than algebraic ones. These stay.
+/// Rules for making a point consistent: abi::consistency, which matters at the start and is `algebraic` after events; and the states that a
+/// transition has written (1, else 0), for forms that may move other than algebraic states. Written states stay.
 template <class E, class Real>
 struct point_rules {
   int how = abi::algebraic;
@@ -50,7 +49,7 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
   }
 }
 
-/// The consistent point nearest to what is known of the start; `given` is what may not move.
+/// The consistent point nearest to the values given for the start; values in `given` may not move.
 template <class E, class Real>
 SALTUS_FN_COLD void begin_consistently(instance<E, Real>& x, const vec<Real, E::n>& given, mask_of<Real> where,
                                        const tolerances<E, Real>& tol, int how) {
@@ -66,7 +65,7 @@ SALTUS_FN_COLD void begin_consistently(instance<E, Real>& x, const vec<Real, E::
   assign_where(where & !c.found, x.residual_of, c.of);
 }
 
-/// f and the guards at the accepted point with sides `held.locked`; returns the guards' values and rates.
+/// f and the guards at the accepted point with sides `held.locked`; returns the guards' values and time derivatives.
 template <class E, class Real>
 SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, Real>& x, vec<Real, E::n>& f,
                                                                     const typename E::form::template held<Real>& held,
@@ -87,7 +86,7 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typen
   constexpr int most = 8;
   const auto unsettled = [&]() SALTUS_INLINE_LAMBDA {
     auto differs = mask_of<Real>::all(false);
-    const Real zero = ulps_of_time(x, misplaced);  // a guard so near to its root is on either side
+    const Real zero = ulps_of_time(x, misplaced);  // a guard this near to its root is on either side
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto is_off_zero = abs(g.value[i]) > abs(g.rate[i]) * zero;
       differs = differs | (is_off_zero & (held.locked[i] * g.value[i] < Real(0.0)));
@@ -114,7 +113,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   auto f = x.f;
   auto g = evaluate_at(x, f, held, where, tol, rules);
   if constexpr (E::form::moves_states && E::ng > 0) {
-    // The algebraic states have moved, and guards with them, by whose signs the equations may switch.
+    // The algebraic states have moved, and guards with them, whose signs may switch the equations.
     held.locked = g.value;
     g = evaluate_at(x, f, held, where, tol, rules);
     if constexpr (E::form::settles_modes) settle_modes(x, f, held, g, where, tol, rules);
@@ -126,7 +125,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
     held.locked[i] = settled;
   });
   if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, held, g.rate, where, tol);
-  // A guard at zero belongs to the side it is heading to: f may depend on that side.
+  // A guard at zero belongs to the side it is moving to, on which f may depend.
   if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, rules);
   if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, f, where);
   if constexpr (E::form::keeps_invariants) E::form::take_invariants(x.held, x.t, x.y, where);
@@ -138,8 +137,8 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
 }
 
-/// No step goes beyond the end, the next time event, the next knot of a table or the next end of a window; those that are one time with
-/// the first of them come with it, at the last of their times.
+/// Sets t_stop: no step passes the end, the next time event, the next knot of a table or the next end of a window. Those that equal the
+/// first of them to rounding are reached with it, at the last of their times.
 template <class E, class Real>
 SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   Real next = min(x.t_end, first_time_event(x));
@@ -161,7 +160,7 @@ SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where, const to
   assign_where(where, x.t_stop, next);
 }
 
-/// Looks up when the time events come next after `from`, and how long the next steps may be. One that is due at the end comes no later.
+/// Finds the next times of the time events after `from`, and the longest next step. A time event that is due at the end comes no later.
 template <class E, class Real>
 SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol, Real from) {
   if constexpr (E::form::time_events > 0) {
@@ -214,7 +213,7 @@ SALTUS_FN void end_lane(instance<E, pack<T, W>>& x, int lane, status why) {
     x.status.set(lane, static_cast<integer_of<T>>(why));
 }
 
-/// Tells an event what is due, if anything, and the guards' values.
+/// Tells an event which guards and time events are due, if any, and the guards' values.
 template <class E, class Event, class T, int W>
 SALTUS_FN void tell_due(Event& now, int lane, const vec<pack<T, W>, E::ng>& g, const due_events<E, pack<T, W>>* due) {
   using Number = pack<T, 1>;
@@ -226,7 +225,7 @@ SALTUS_FN void tell_due(Event& now, int lane, const vec<pack<T, W>, E::ng>& g, c
     now.fired[E::form::model_guards + i] = Number::from(due ? due->time_event[i].get(lane) : T(0.0));
 }
 
-/// with_event over dual numbers: what the model makes of t, y, parameters and discrete variables, it makes of their derivatives.
+/// with_event over dual numbers: the model's results for t, y, parameters and discrete variables carry their derivatives.
 template <class E, class T, int W, class Call>
 SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                                           const due_events<E, pack<T, W>>* due, Call&& call) {
@@ -262,8 +261,8 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
   return now.stopped;
 }
 
-/// Calls `call(now)` with one lane of x as the model's functions for one instance see it, with guard values g and what is
-/// due, if anything. Returns true if the model stopped the instance. `rules` takes in which states it has written.
+/// Calls `call(now)` with one lane of x as the model's functions for one instance see it, with guard values g and the due guards and time
+/// events, if any. Returns true if the model stopped the instance. `rules` records which states it has written.
 template <class E, class T, int W, class Call>
 requires(E::directions > 0) SALTUS_FN
     bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
@@ -304,7 +303,7 @@ template <class E, class T, int W>
 SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
                          const point_rules<E, pack<T, W>>& rules = {}) {
   if constexpr (E::form::kinds::has_mode) {
-    // Modes follow guards, and guards may follow algebraic states: these come first.
+    // Modes follow guards, and guards may follow algebraic states, so these come first.
     if constexpr (E::form::moves_states) start_from<E>(x, where, tol, rules);
     const auto g = E::form::guard_values(x.t, x.y, x.held);
     const due_events<E, pack<T, W>>* const nothing = nullptr;
@@ -315,7 +314,7 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, 
   }
 }
 
-/// Does `mode` change anything in one lane at a point of a step, with these values of the guards?
+/// True if `mode` changes a discrete variable in one lane at a point of a step, with these values of the guards.
 template <class E, class T, int W>
 SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
                             const vec<pack<T, W>, E::ng>& g) {
@@ -329,7 +328,7 @@ SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, 
   return changed;
 }
 
-/// One lane's transition for what is due: ordinary scalar code of the model.
+/// One lane's transition for the due guards and time events: ordinary scalar code of the model.
 template <class E, class T, int W>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                                   const due_events<E, pack<T, W>>& due, point_rules<E, pack<T, W>>& rules) {
@@ -345,8 +344,8 @@ SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const ve
   if (ends) end_lane<E>(x, lane, status::stopped);
 }
 
-/// Keeps every guard and time event that was due in one lane, and the end of a slide along guard `slide`. `before` and `after` are
-/// the points before and after the transition, `times` how the times depend on what is differentiated by.
+/// Records every guard and time event that was due in one lane, and the end of a slide along guard `slide`. `before` and `after` are the
+/// points before and after the transition, `times` the derivatives of the times.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::logged_point>& before,
                                const vec<pack<T, W>, E::logged_point>& after, const due_events<E, pack<T, W>>& due,
@@ -395,9 +394,9 @@ SALTUS_FN void log_events_where(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> 
           run);
 }
 
-/// After a transition another guard is due if the transition moved it to its other side in its declared direction, and
-/// each guard fires at most once that way; a unilateral guard is due again as long as it is violated and getting worse,
-/// or closes from zero. `was` are the values before, `fired` what has fired at this instant.
+/// After a transition another guard is due if the transition moved it to its other side in its declared direction; each guard fires at most
+/// once that way. A unilateral guard is due again as long as it is violated and getting worse, or closes from zero. `was` are the values
+/// before, `fired` the guards that have fired at this time.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> is_due_again(int i, Real was, Real now, Real rate, Real fired) {
   const auto guard = E::form::traits(i);
@@ -415,8 +414,8 @@ SALTUS_FN mask_of<Real> is_due_again(int i, Real was, Real now, Real rate, Real 
   return moved;
 }
 
-/// What is due after a transition takes the place of what was due before it, and the guards' values now that of `was`. `fired`
-/// gathers what has fired at this instant. Returns the lanes of `where` in which anything is due.
+/// Replaces `due` by the guards that are due after a transition, and `was` by the current values. `fired` collects the guards that have
+/// fired at this time. Returns the lanes of `where` in which any is due.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E, Real>& due, vec<Real, E::ng>& was,
                                        vec<Real, E::ng>& fired, mask_of<Real> where) {
@@ -432,15 +431,15 @@ SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E,
   return again;
 }
 
-/// The derivatives of lanes in which two events are due whose times differ, taken in one order and in the other.
+/// The derivatives of lanes in which two events with different times are due, taken in one order and in the other.
 template <class E, class Real>
 struct both_orders {
-  instance<E, Real> x;  ///< behind both, as far as states, discrete variables and their derivatives go
+  instance<E, Real> x;  ///< after both, in states, discrete variables and their derivatives
   mask_of<Real> agree;
 };
 
-/// Goes through the event of item `first` (a guard or a time event, by lane) and then through that of `second`, which comes at the same
-/// time, as if it were later. Returns the lanes of `where` in which that can be done.
+/// Passes the event of item `first` (a guard or a time event, by lane) and then that of `second`, at the same time, as if it were later.
+/// Returns the lanes of `where` in which that is possible.
 template <class E, class T, int W>
 SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::ng>& g,
                                                 const event_times<E, pack<T, W>>& times,
@@ -466,7 +465,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
   };
   time_of(first, times);
   pass(first, g);
-  // The second has not crossed yet, and is still on its way.
+  // The second event has not crossed yet, and is still approaching.
   auto can = where & is_under_way(x);
   const auto values = E::form::guard_values(x.t, x.y, x.held);
   for (int i = 0; i < E::ng; ++i) {
@@ -487,8 +486,8 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
   return can & is_under_way(x);
 }
 
-/// Two events at one time, whose times move apart with what is differentiated by: there is a derivative if both orders lead to the
-/// same, and to where both at once lead.
+/// Two events at one time, whose times move apart with the parameters: the derivative exists if both orders, and both events at once, give
+/// the same result.
 template <class E, class Real>
 SALTUS_FN_COLD both_orders<E, Real> try_both_orders(const instance<E, Real>& x, const vec<Real, E::ng>& g,
                                                     const event_times<E, Real>& times, const due_events<E, Real>& due,
@@ -503,7 +502,7 @@ SALTUS_FN_COLD both_orders<E, Real> try_both_orders(const instance<E, Real>& x, 
   for (int i = 0; i < E::ng; ++i) share(due.guard[i], first.guard[i], second.guard[i]);
   for (int i = 0; i < E::form::time_events; ++i) share(due.time_event[i], first.time_event[i], second.time_event[i]);
   both_orders<E, Real> r{x, apart & (count < Real(2.5))};
-  // Modes follow all signs at once, and slides are not followed here.
+  // Modes depend on all signs at once, and slides are not followed here.
   if constexpr (E::form::kinds::has_mode || E::form::slides) r.agree = mask_of<Real>::all(false);
   if (none(r.agree)) return r;
   auto other = x;
@@ -514,7 +513,7 @@ SALTUS_FN_COLD both_orders<E, Real> try_both_orders(const instance<E, Real>& x, 
   return r;
 }
 
-/// What is kept of an event on the way through it, for derivatives.
+/// The data kept during an event, for derivatives.
 template <class E, class Real>
 struct passage {
   event_times<E, Real> times;
@@ -523,12 +522,12 @@ template <class E, class Real>
 requires(E::directions > 0) struct passage<E, Real> {
   event_times<E, Real> times;
   vec<Real, E::n> before;         ///< y
-  mask_of<Real> apart;            ///< two are due whose times differ
-  both_orders<E, Real> in_turns;  ///< where any is
+  mask_of<Real> apart;            ///< two due events have different times
+  both_orders<E, Real> in_turns;  ///< if there are such lanes
 };
 
-/// The time derivative at the accepted point from the equations there, where steps know it from their dense output alone: what leaves an
-/// event has it from there as well, so that a state that the event does not touch goes through it unchanged.
+/// The time derivative at the accepted point from the equations there, if steps know it only from their dense output. The state after the
+/// event gets it from the equations as well, so that a state that the event does not touch passes it unchanged.
 template <class E, class Real>
 SALTUS_FN_COLD void take_field_here(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   auto f = x.f;
@@ -544,8 +543,8 @@ SALTUS_FN_COLD void take_field_here(instance<E, Real>& x, mask_of<Real> where, c
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.rate[i], g.rate[i]); });
 }
 
-/// Before what is due at the accepted point is fired: derivatives along with the event. What comes to it is as the step has it, with
-/// guards on their sides `of_step`. `at_knot`: guards have jumped there, at a time that is fixed.
+/// Before the due events fire: converts derivatives to those along with the event. The state before it is that of the step, with guards on
+/// their sides `of_step`. `at_knot`: guards have jumped there, at a fixed time.
 template <class E, class Real>
 SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of_step, const vec<Real, E::ng>& g,
                                 const due_events<E, Real>& due, mask_of<Real> where, mask_of<Real> at_knot,
@@ -568,7 +567,7 @@ SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of
   x.held.locked = there;
 }
 
-/// What comes after it at the same time moves with it.
+/// Events that follow at the same time move with it.
 template <class E, class Real>
 SALTUS_FN void follow_event(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
                             const tolerances<E, Real>& tol, passage<E, Real>& way) {
@@ -578,7 +577,7 @@ SALTUS_FN void follow_event(instance<E, Real>& x, const due_events<E, Real>& due
     for (int j = 0; j < E::directions; ++j) way.times(item, j) = x.held.event_time[j];
 }
 
-/// Behind all of it.
+/// Ends the event after all iterations.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
                               const tolerances<E, pack<T, W>>& tol, const passage<E, pack<T, W>>& way, const Run& run) {
@@ -623,7 +622,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<
     set_modes<E>(x, active, tol, rules);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol, rules);
-    // with the algebraic states as they are now
+    // with the current algebraic states
     if constexpr (E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
     take_over(x, due.guard, max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.

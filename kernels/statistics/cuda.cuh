@@ -1,8 +1,8 @@
-// Statistics of a chunk on a device, so that its columns need not leave it: a warp makes the summary of one column of one
-// block of instances (statistics.hpp), or counts up what the block has cost.
+// Statistics of a chunk on a device, so that its columns need not leave it: a warp computes the summary of one column of one block of
+// instances (statistics.hpp), or adds up the costs of the block.
 //
-// Sums of real numbers are not left to CUB: the order in which its reductions add is its own and changes with its tuning,
-// and a CPU could not follow it. Whole numbers could be; a reduction of their own would only read the columns again.
+// CUB does not add up real numbers here: the order of its reductions is its own and changes with its tuning, and a CPU could not reproduce
+// it. Integers could be left to CUB, but a separate reduction would only read the columns again.
 #pragma once
 
 #include "statistics/device.hpp"
@@ -11,7 +11,7 @@
 namespace saltus {
 
 #if defined(__CUDACC__) || defined(SALTUS_EMULATED_GRID)
-/// The lane of a warp that a thread is, with a whole_warp's members.
+/// A thread as one lane of a warp, with the members of a whole_warp.
 class lane_of_warp {
  public:
   static constexpr int held = 1;
@@ -39,7 +39,7 @@ class lane_of_warp {
 };
 #endif
 
-/// One warp's part in the statistics of a chunk: of `warps` warps, the one with this number.
+/// One warp's part in the statistics of a chunk: warp number `number` of `warps`.
 template <class Warp>
 class statistics_of_chunk {
  public:

@@ -1,4 +1,4 @@
-// What host and device tell each other about the statistics of a chunk.
+// The data that host and device exchange about the statistics of a chunk.
 #pragma once
 
 #include "abi/module.hpp"
@@ -8,30 +8,30 @@ namespace saltus {
 
 namespace abi {
 
-/// The values of a column that are counted by bins.
+/// A column whose values are counted in bins.
 struct cuda_histogram {
   int column;
   histogram_bins bins;
   long long* counters;  ///< [bins.counters()]
 };
 
-/// What a block of instances has cost, whatever became of them.
+/// The costs of a block of instances, whatever their status.
 struct block_costs {
   long long counters[counter_count];  ///< sums, in the order of counter_table
-  int is_left;  ///< 1: the host carries on with some of its instances: its summaries are not final
+  int is_left;                        ///< 1: the host continues some of its instances, so its summaries are not final
 };
 
 /// A chunk, all of whose instances have ended. Pointers are to device memory.
 struct cuda_statistics {
   long long count, first_id;
   const unsigned char* status;
-  unsigned carried_on;  ///< bit s: with status s an instance is carried on by the host
+  unsigned carried_on;  ///< bit s: the host continues instances with status s
   int columns, histograms;
   number_column counters[counter_count];
   const number_column* column;      ///< [columns]
   summary* summaries;               ///< [block][columns]
   block_costs* costs;               ///< [block]
-  const cuda_histogram* histogram;  ///< [histograms]; over the blocks that are not left to the host
+  const cuda_histogram* histogram;  ///< [histograms]; over the blocks that are final
 };
 
 }  // namespace abi

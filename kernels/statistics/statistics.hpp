@@ -1,9 +1,9 @@
-// Statistics of an ensemble: count, mean, deviation, least and greatest value of a column of results.
+// Statistics of an ensemble: count, mean, deviation, smallest and largest value of a column of results.
 //
-// The bits of a sum depend on the order of its terms. So that those of a mean depend on nothing but the instances, the
-// order follows from their ids: a block is `statistics_block` instances whose first id is a multiple of that, and within
-// it 32 lanes take every 32nd instance each, and then meet in a tree. A warp does so on a device, a loop on a CPU, by the
-// one function below. Blocks are merged on the host (host/ensemble/statistics.hpp).
+// The bits of a sum depend on the order of its terms. Here the order follows from the ids, so the bits of a mean depend on the instances
+// alone. A block is `statistics_block` instances whose first id is a multiple of that number. Within it each of 32 lanes takes every 32nd
+// instance, and the lanes are then joined in a tree. A warp does so on a device, a loop on a CPU, by the one function below. The host
+// merges blocks (host/ensemble/statistics.hpp).
 #pragma once
 
 #include "abi/status.hpp"
@@ -18,24 +18,24 @@ inline constexpr int statistics_lanes = 32;
 struct number_column {
   const double* reals;
   const int64* integers;
-  int64 stride = 1;  ///< from one instance to the next
+  int64 stride = 1;  ///< distance from one instance to the next
 
   SALTUS_FN double at(int64 slot) const {
     return reals ? reals[slot * stride] : static_cast<double>(integers[slot * stride]);
   }
 };
 
-/// What is kept of the values of some instances; of several columns, one each.
+/// Summary of the values of some instances; one for each column.
 struct summary {
-  int64 count = 0;       ///< finite values of instances that ended well; all below is about these
-  double mean = 0.0;     ///< 0 without any
+  int64 count = 0;       ///< finite values of instances that ended well; all members below are about these
+  double mean = 0.0;     ///< 0 if there are none
   double squares = 0.0;  ///< sum of the squares of their deviations from the mean
   double min = 0.0, max = 0.0;
-  int64 min_id = -1, max_id = -1;  ///< of the instances that have these; the first ones of several, -1 without any
+  int64 min_id = -1, max_id = -1;  ///< ids of the first instances with these values; -1 if there are none
 };
 
-/// The sums of two sets of instances, those of `a` with smaller ids (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms
-/// for computing the sample variance", The American Statistician 37 (1983) 242).
+/// Merges the summaries of two sets of instances; those of `a` have smaller ids (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for
+/// computing the sample variance", The American Statistician 37 (1983) 242).
 SALTUS_FN summary merge(const summary& a, const summary& b) {
   if (b.count == 0) return a;
   if (a.count == 0) return b;
@@ -53,22 +53,22 @@ SALTUS_FN summary merge(const summary& a, const summary& b) {
 /// All lanes of a warp, one after another: for a CPU.
 class whole_warp {
  public:
-  static constexpr int held = statistics_lanes;  ///< lanes whose numbers are here
+  static constexpr int held = statistics_lanes;  ///< lanes held by this object
   static constexpr int rows = statistics_block / statistics_lanes;
 
-  /// body(k) for each lane that is here.
+  /// body(k) for each lane held here.
   template <class F>
   SALTUS_FN void each_lane(F&& body) const {
     for (int k = 0; k < held; ++k) body(k);
   }
-  /// body(row, k, at) for each place `at` of a block that is here: in row `row` of lane k.
+  /// body(row, k, at) for each place `at` of a block that is held here: row `row` of lane k.
   template <class F>
   SALTUS_FN void each_place(F&& body) const {
     for (int row = 0; row < rows; ++row)
       for (int k = 0; k < held; ++k) body(row, k, row * statistics_lanes + k);
   }
-  /// The tree in which lanes meet: `join(mine, other)` joins what is 16, 8, 4, 2 and 1 lanes away. Returns, to all
-  /// lanes, what lane 0 has in the end.
+  /// Joins the lanes in a tree: `join(mine, other)` joins the value that is 16, 8, 4, 2 and 1 lanes away. Returns the final value of lane
+  /// 0, to all lanes.
   template <class Number, class F>
   SALTUS_FN Number meet(Number (&x)[held], F&& join) const {
     for (int distance = held / 2; distance > 0; distance /= 2)
@@ -76,7 +76,7 @@ class whole_warp {
     return x[0];
   }
   SALTUS_FN void count_in(int64& to) const { to += 1; }
-  /// Is this where the result of the warp is stored, once?
+  /// True for the lane that stores the warp's result.
   SALTUS_FN bool stores() const { return true; }
 };
 
@@ -89,7 +89,7 @@ struct block_values {
   double kept[Warp::rows][Warp::held];   ///< 1 or 0
 };
 
-/// The `count` numbers of a column from `first` on, of those instances that ended well; what is not finite is not kept.
+/// Takes the `count` numbers of a column from `first` on, of instances that ended well; numbers that are not finite are not kept.
 template <class Warp>
 SALTUS_FN void take_values(const Warp& warp, const number_column& column, const unsigned char* status, int64 first,
                            int count, block_values<Warp>& v) {
@@ -118,11 +118,10 @@ struct placed {
   int at;
 };
 
-/// The least of the kept numbers of a block, or with sign = -1 the greatest, negative; the first of several that are
-/// equal.
+/// The smallest of the kept numbers of a block, or with sign = -1 the largest, negated; the first one if several are equal.
 template <class Warp>
 SALTUS_FN placed least_of(const Warp& warp, const block_values<Warp>& v, double sign) {
-  constexpr double beyond = 1.7976931348623157e308;  // no finite number is larger
+  constexpr double beyond = 1.7976931348623157e308;  // not less than any finite number
   const auto number = [&](int row, int k)
                           SALTUS_INLINE_LAMBDA { return v.kept[row][k] != 0.0 ? sign * v.value[row][k] : beyond; };
   const auto lesser = [](auto& mine, auto other) SALTUS_INLINE_LAMBDA { mine = other < mine ? other : mine; };
@@ -141,8 +140,8 @@ SALTUS_FN placed least_of(const Warp& warp, const block_values<Warp>& v, double 
 
 }  // namespace detail
 
-/// The summary of one column of a block: its `count` instances stand at `first` and after it, and have ids from
-/// `first_id` on. The mean first, then deviations from it: no digits cancel.
+/// The summary of one column of a block: its `count` instances begin at `first`, with ids from `first_id` on. The mean is computed first,
+/// then the deviations from it: no digits cancel.
 template <class Warp>
 SALTUS_FN summary summary_of_block(const Warp& warp, const number_column& column, const unsigned char* status,
                                    int64 first, int count, int64 first_id) {
@@ -154,7 +153,7 @@ SALTUS_FN summary summary_of_block(const Warp& warp, const number_column& column
   if (number == 0.0) return r;
   r.count = static_cast<int64>(number);
   r.mean = sum / number;
-  // The rounding error of the mean is taken out again (the corrected two-pass algorithm of the same paper).
+  // Removes the rounding error of the mean (the corrected two-pass algorithm of the same paper).
   const auto deviation = [&](int row, int k)
                              SALTUS_INLINE_LAMBDA { return v.kept[row][k] * (v.value[row][k] - r.mean); };
   const double rest = detail::sum_of(warp, deviation);
@@ -164,19 +163,19 @@ SALTUS_FN summary summary_of_block(const Warp& warp, const number_column& column
   r.squares = corrected > 0.0 ? corrected : 0.0;
 
   const detail::placed least = detail::least_of(warp, v, 1.0), greatest = detail::least_of(warp, v, -1.0);
-  r.min = 0.0 + least.value;  // zeros of either sign are equal: which one is met first must not show
+  r.min = 0.0 + least.value;  // zeros of either sign are equal, and the result must not depend on which one comes first
   r.max = 0.0 - greatest.value;
   r.min_id = first_id + least.at;
   r.max_id = first_id + greatest.at;
   return r;
 }
 
-/// Bins of equal width over [from, to]: bin k has its lower edge and not its upper, but the last has both.
+/// Bins of equal width over [from, to]: a bin includes its lower edge and excludes its upper one; the last bin includes both.
 struct histogram_bins {
   double from, to;
   int bins;
 
-  /// Counters: one for each bin, then one for what is below and one for what is above.
+  /// Number of counters: one for each bin, then one for values below and one for values above.
   SALTUS_FN int counters() const { return bins + 2; }
   SALTUS_FN double edge(int k) const { return k < bins ? from + (to - from) * (static_cast<double>(k) / bins) : to; }
 
@@ -186,7 +185,7 @@ struct histogram_bins {
     if (x > to) return bins + 1;
     const double place = (x - from) / (to - from) * bins;
     int k = place < bins ? static_cast<int>(place) : bins - 1;
-    // By the edges as a file states them: the place above is rounded.
+    // Uses the edges as a file states them, because `place` is rounded.
     while (k > 0 && x < edge(k)) --k;
     while (k + 1 < bins && x >= edge(k + 1)) ++k;
     return k;
