@@ -1,5 +1,5 @@
-// Andrews' squeezing mechanism: seven bodies in a plane, three loops that are closed in two directions each, a motor that turns
-// the first of them, ever faster, and a spring.
+// Andrews' squeezing mechanism: seven bodies in a plane, three loops with two closure conditions each, a motor that turns the first body
+// ever faster, and a spring.
 #include "parts/andrews_squeezer.hpp"
 
 struct andrews_squeezer : andrews_squeezer_of<andrews_squeezer> {

@@ -1,4 +1,4 @@
-// Andrews' squeezing mechanism (andrews_squeezer.hpp) as the handbook writes it: M(p) p'' = f(p, p') - G(p)' lambda, 0 = g(p).
+// Andrews' squeezing mechanism (andrews_squeezer.hpp) in the handbook's form: M(p) p'' = f(p, p') - G(p)' lambda, 0 = g(p).
 #include "parts/andrews_squeezer.hpp"
 
 struct andrews_squeezer_any_order : andrews_squeezer_of<andrews_squeezer_any_order> {
@@ -48,7 +48,7 @@ struct andrews_squeezer_any_order : andrews_squeezer_of<andrews_squeezer_any_ord
   /// Torques of the multipliers: the transposed Jacobian of the loops.
   static void loads(const auto& at, const auto& balance) {
     const auto x = at[on_1x] + at[on_2x] + at[on_3x],
-               y = at[on_1y] + at[on_2y] + at[on_3y];  // all go through the crank
+               y = at[on_1y] + at[on_2y] + at[on_3y];  // all three loops pass through the crank
     const auto coupler = d * (sin(at[beta] + at[Theta]) * x - cos(at[beta] + at[Theta]) * y);
     balance(beta) = rr * (cos(at[beta]) * y - sin(at[beta]) * x) + coupler;
     balance(Theta) = coupler;

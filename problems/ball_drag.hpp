@@ -1,7 +1,7 @@
-// A bouncing ball in air: drag makes the flight inexact for the methods, yet every impact is known in closed form.
+// A bouncing ball in air: methods integrate the flight with drag inexactly, yet every impact is known in closed form.
 //
 // With k the drag, c = sqrt(g / k) and w = sqrt(g k): a ball that leaves with speed u rises for atan(u / c) / w to the
-// height ln(1 + (u / c)^2) / (2 k); one dropped from H falls for acosh(exp(k H)) / w and lands with
+// height ln(1 + (u / c)^2) / (2 k). A ball dropped from H falls for acosh(exp(k H)) / w and lands with
 // c sqrt(1 - exp(-2 k H)).
 #include <saltus.hpp>
 

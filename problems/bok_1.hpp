@@ -1,6 +1,6 @@
-// A line that meets, touches or misses a sine wave: y1 = sin(pi t) against A t. Three events for A below
-// 0.403300554264834, one above; near that value two of them are close and the guard hardly changes sign.
-// Each event scales the integrand of y3, so a missed or late event shows in y3(3).
+// A line that crosses, touches or misses a sine wave: y1 = sin(pi t) against A t. There are three events for A below 0.403300554264834 and
+// one above. Near that value two events are close together and the guard hardly changes sign. Each event scales the integrand of y3, so a
+// missed or late event shows in y3(3).
 #include <saltus.hpp>
 
 struct bok_1 {

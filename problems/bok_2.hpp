@@ -1,9 +1,9 @@
-// A damped oscillator driven by a relay that always pushes towards a level: the level is passed ever more slowly and
-// after ever shorter times, 1.144 at first and 0.311 at the end, sixteen times in the default span.
+// A damped oscillator driven by a relay that always pushes towards a level. It passes the level ever more slowly and after ever shorter
+// times, 1.144 at first and 0.311 at the end, sixteen times in the default span.
 //
 // Between two passages x1' = x2, x2' = -a x2 + p with p = b below the level and -b above it, so that
 //     x2 = p / a + (x2* - p / a) exp(-a s),  x1 = 1 + (p / a) s + (x2* - p / a) (1 - exp(-a s)) / a
-// a time s after a passage with the speed x2*. Without an end the passages would accumulate.
+// a time s after a passage with the speed x2*. In an infinite span the passages would accumulate.
 #include <saltus.hpp>
 
 struct bok_2 {

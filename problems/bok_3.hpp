@@ -1,5 +1,5 @@
-// Two exponentials between walls that swap their rates whenever one of them arrives: event n happens at
-// t_n = (ln 2) / 2 + (3/2) ln 2 (1 - 2^(1 - n)), so they accumulate at 2 ln 2. Twenty happen before t = 1.386293.
+// Two exponentials between walls; they swap their rates whenever one reaches a wall. Event n happens at t_n = (ln 2) / 2 + (3/2) ln 2 (1 -
+// 2^(1 - n)), so the events accumulate at 2 ln 2. Twenty happen before t = 1.386293.
 #include <saltus.hpp>
 
 struct bok_3 {

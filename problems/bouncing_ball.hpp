@@ -1,8 +1,8 @@
-// A ball that loses speed at every bounce and is stopped once it is slow: impacts accumulate towards a Zeno point.
-// Free flight is exact for every method of order 2 or more, so only the events are tested.
+// A ball that loses speed at every bounce and is stopped when it is slow: its impacts approach a Zeno point. Free flight is exact for every
+// method of order 2 or more, so the model tests the events alone.
 //
-// Bounce k happens at T (1 + 2 (e + ... + e^(k-1))), T = sqrt(2 h0 / g), and leaves with speed e^k sqrt(2 g h0). With
-// the defaults the eleventh, at 2.49911331422462069, is the last; unstopped, they would pile up at 2.55863396558580846.
+// Bounce k happens at T (1 + 2 (e + ... + e^(k-1))), T = sqrt(2 h0 / g), and leaves with speed e^k sqrt(2 g h0). With the defaults the
+// eleventh bounce, at 2.49911331422462069, is the last; without the stop they would accumulate at 2.55863396558580846.
 #include <saltus.hpp>
 
 struct bouncing_ball {

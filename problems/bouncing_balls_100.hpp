@@ -1,8 +1,8 @@
-// A hundred balls, dropped from heights 1e-9 m apart, bounce on springs and dampers: events in groups of a hundred, at
-// first 2.26e-10 s apart. Each ball passes the ground twelve times in the default span.
+// A hundred balls, dropped from heights 1e-9 m apart, bounce on springs and dampers: events come in groups of a hundred, at first 2.26e-10
+// s apart. Each ball passes the ground twelve times in the default span.
 //
-// Flight is a parabola. In contact m v' = -m g - k y - c v, so y is about -m g / k a damped wave of angular frequency
-// sqrt(k / m - (c / 2 m)^2) that decays as exp(-c t / 2 m). The force jumps by c v where a contact begins or ends.
+// Flight is a parabola. In contact m v' = -m g - k y - c v, so y is about -m g / k a damped wave of angular frequency sqrt(k / m - (c / 2
+// m)^2) that decays as exp(-c t / 2 m). The force jumps by c v at the beginning and the end of a contact.
 #include <saltus.hpp>
 
 struct bouncing_balls_100 {

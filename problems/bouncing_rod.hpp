@@ -1,6 +1,6 @@
-// A rod falls on a smooth floor and bounces on its two ends, until it lies there: contacts that close, last, and open again. Where
-// both ends meet the floor, or one does while the other lies there, the impact is that of all contacts at once, or of one after the
-// other, as `one_by_one` says. Without friction nothing moves it sideways.
+// A rod falls on a smooth floor and bounces on its two ends until it lies still: contacts close, last, and open again. If both ends meet
+// the floor, or one does while the other lies there, the impact is that of all contacts at once, or of one after the other, as `one_by_one`
+// says. Without friction no force moves the rod sideways.
 #include <saltus.hpp>
 
 struct bouncing_rod {
@@ -69,7 +69,7 @@ struct bouncing_rod {
     }
     if (!impact) return;
     if (now[one_by_one] > 0.5) {
-      // What lies there is no constraint now, but one of the contacts.
+      // An end that lies on the floor is not a constraint now, but one of the contacts.
       now(lies, 0) = now(lies, 1) = 0.0;
       for (int turn = 0; turn < 2; ++turn)
         for (int i = 0; i < count; ++i) now.impact(hit[i], now[restitution]);

@@ -1,9 +1,9 @@
-// An orbit that is held on an ellipse by a constraint, of index 2: the multiplier x3 is not in the constraint but in
-// its time derivative, d/dt (x1^2 + b x2^2) = -2 x3 (x1^2 + b^2 x2^2). So x3 = 0, and with x(0) = (sqrt(L), 0)
+// A constraint of index 2 holds an orbit on an ellipse. The multiplier x3 is not in the constraint but in its time derivative,
+// d/dt (x1^2 + b x2^2) = -2 x3 (x1^2 + b^2 x2^2). So x3 = 0, and with x(0) = (sqrt(L), 0)
 //
 //     x1 = sqrt(L) cos(sqrt(b) t),    x2 = sqrt(L / b) sin(sqrt(b) t)
 //
-// The larger b is, the flatter the ellipse and the faster the revolution.
+// A larger b gives a flatter ellipse and a faster revolution.
 #include <saltus.hpp>
 
 struct campbell_orbits {

@@ -1,5 +1,5 @@
-// A car's axis on two springs, one of which rolls over a bumpy road: constraints that depend on time. The springs are so stiff
-// that the axis answers at once to what is slow.
+// A car's axis on two springs, one of which rolls over a bumpy road: the constraints depend on time. The springs are so stiff that the axis
+// follows slow motions at once.
 #include "parts/car_axis.hpp"
 
 struct car_axis : car_axis_of<car_axis> {

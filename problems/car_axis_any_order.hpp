@@ -1,4 +1,4 @@
-// The car's axis of car_axis.hpp as it is written down: Newton's equations with two multipliers, the constraints at positions.
+// The car's axis of car_axis.hpp in its original form: Newton's equations with two multipliers, and constraints on positions.
 #include "parts/car_axis.hpp"
 
 struct car_axis_any_order : car_axis_of<car_axis_any_order> {

@@ -1,5 +1,5 @@
-// Growth that a clock switches on and off: y' = y while sin(2 pi f t) >= 0, else 0. The guard depends on time alone,
-// so the error control of y does not keep a step from passing over its zeros: the model has a longest step.
+// Growth that a clock switches on and off: y' = y while sin(2 pi f t) >= 0, else 0. The guard depends on time alone, so the error control
+// of y does not keep a step from passing over its zeros; the model therefore limits its steps.
 #include <saltus.hpp>
 
 struct carver_1 {
@@ -30,6 +30,6 @@ struct carver_1 {
 
   static void guards(const auto& at, auto& g) { g[clock] = sin(2.0 * pi * at[frequency] * at.t); }
 
-  // The zeros are half a cycle apart: a fifth of a cycle contains at most one, which then shows as a change of sign.
+  // The zeros are half a cycle apart. A fifth of a cycle contains at most one, which then shows as a change of sign.
   static auto max_step(const auto& at) { return 0.2 / at[frequency]; }
 };

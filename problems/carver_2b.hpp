@@ -1,5 +1,5 @@
-// A relay with hysteresis: y heads for u = 2 until it arrives at 3/2, then for u = 0 until it arrives at 1/2.
-// First arrival at ln 4, then one every ln 3; seven in the default span.
+// A relay with hysteresis: y tends to u = 2 until it reaches 3/2, then to u = 0 until it reaches 1/2. The first arrival is at ln 4, the
+// others follow every ln 3; there are seven in the default span.
 #include <saltus.hpp>
 
 struct carver_2b {

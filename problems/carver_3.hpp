@@ -4,15 +4,13 @@
 //                   +-- R -- L --|   load voltage v = R (i1 + i2) + L (i1' + i2')
 //     e2 --Ls--|>|--+                a conducting branch: Ls i' = e - v
 //
-// Modes. Diode 1 alone: (Ls + L) i1' = e1 - R i1. Diode 2 alone: the same with e2 and i2. Both, while the current
-// changes over from one to the other: (Ls + 2 L) (i1 + i2)' = -2 R (i1 + i2) and Ls (i1 - i2)' = 2 e1. At least one
-// conducts, because of the load's inductance. A diode blocks where its current has fallen to zero; it conducts from
-// where the source has risen above the load.
+// Modes. Diode 1 alone: (Ls + L) i1' = e1 - R i1. Diode 2 alone: the same with e2 and i2. Both, while the current changes over from one
+// to the other: (Ls + 2 L) (i1 + i2)' = -2 R (i1 + i2) and Ls (i1 - i2)' = 2 e1. At least one diode conducts, because of the load's
+// inductance. A diode blocks when its current has fallen to zero; it conducts when the source has risen above the load.
 //
-// The voltage e - v contains the time derivatives of the currents. They are states here, so that guards are functions
-// of states, and are integrated by the derivatives of the equations above. Where a diode begins to conduct, the
-// derivative of its current rises from zero and the other's is continuous: e = v on either side. Where one blocks, the
-// derivatives jump.
+// The voltage e - v contains the time derivatives of the currents. The model has them as states, so that guards are functions of states,
+// and integrates them by the derivatives of the equations above. When a diode begins to conduct, the derivative of its current rises
+// from zero and the other's is continuous: e = v on either side. When a diode blocks, the derivatives jump.
 #include <saltus.hpp>
 
 struct carver_3 {
@@ -47,8 +45,8 @@ struct carver_3 {
       {diode_2, 0.0, "1", "1 while diode 2 conducts"},
   };
 
-  // A current must not reverse: unilateral. A voltage goes on through zero, and the diode conducts from just past it,
-  // where its current can only grow: bilateral.
+  // A current must not reverse: unilateral. A voltage continues through zero, and just past it the diode conducts, where its current can
+  // only grow: bilateral.
   enum guard { current_1, current_2, voltage_1, voltage_2 };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {current_1, saltus::falling, saltus::unilateral, "i1 has fallen to zero: diode 1 blocks"},
@@ -64,8 +62,8 @@ struct carver_3 {
     return at[amplitude] * w * cos(w * at.t);
   }
 
-  /// Time derivative of a current whose source is at e while `sum` flows through the load. The circuit is linear: the
-  /// derivatives of e and of the sum give the second derivative.
+  /// Time derivative of a current whose source is at e while `sum` flows through the load. The circuit is linear: with the derivatives of e
+  /// and of the sum as arguments it gives the second derivative.
   static auto alone(const auto& at, const auto& e, const auto& sum) {
     return (e - at[resistance] * sum) / (at[source_inductance] + at[inductance]);
   }
@@ -85,7 +83,7 @@ struct carver_3 {
     dy[j2] = select(on_1 && on_2, together(at, -e, sum), select(on_2, alone(at, -e, sum), 0.0));
   }
 
-  // A guard that has no meaning in a mode is a constant on its side.
+  // A guard without meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     const auto e = e1(at), load = at[resistance] * (at[i1] + at[i2]) + at[inductance] * (at[j1] + at[j2]);
     g[current_1] = select(at.is_on(diode_1), at[i1], 1.0);

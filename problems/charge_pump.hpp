@@ -1,15 +1,14 @@
 // A charge pump: a transistor whose gate is driven by a pulse, with a capacitor at its source and one at its drain. The charges of the
-// transistor's terminals are functions of its voltages, other ones without a channel (up to a threshold) and with one, and other ones
-// again where the channel reaches the drain, too. The current at the gate is in no function of the circuit but as the time
-// derivative of a charge: index 2.
+// transistor's terminals are functions of its voltages. These functions differ without a channel (up to a threshold), with a channel, and
+// with a channel that reaches the drain. The gate current enters the equations only as the time derivative of a charge: index 2.
 //
-// Nothing is integrated but what is conserved, the charge at the source and that at the drain: all voltages are functions of the
-// input. The current jumps with the time derivative of the input, and where a channel is formed. There the voltages of both its ends
-// pass the threshold at once, and a charge as it depends on both has no derivative; but the end at the drain, with the smaller
-// capacitor, falls back at once, and stays behind the threshold for the values given here. It is to be above it by
-// more than tolerances leave of what is conserved (`least_excess`) before it counts.
+// Only conserved quantities are integrated, the charge at the source and that at the drain; all voltages are functions of the input. The
+// current jumps with the time derivative of the input, and when a channel forms. At that moment the voltages of both its ends pass the
+// threshold, and a charge that depends on both has no derivative. But the end at the drain, with the smaller capacitor, falls back at once,
+// and stays below the threshold for the parameters given here. It counts only if it is above the threshold by more than tolerances leave
+// uncertain of the conserved charges (`least_excess`).
 //
-// In pC, ns, V and mA all values are of the order of tolerances that are the same for all.
+// In pC, ns, V and mA all values are of one magnitude, so one tolerance serves for all.
 //
 // The input is a trapezoid of period 120 ns: it rises from 50 ns to 60 ns and falls from 110 ns to 120 ns.
 #include <saltus.hpp>
@@ -92,7 +91,7 @@ struct charge_pump {
     if (now.due(is_low)) turn(0.0, 0.0);
   }
 
-  /// Against the bulk at the gate, and against the ends of the channel, the nearer one first; what the threshold is there.
+  /// Voltages of the gate against the bulk and against the ends of the channel, the larger of the two first; and their threshold.
   template <class Value>
   struct voltages {
     Value gate, near, far, least;
@@ -107,7 +106,7 @@ struct charge_pump {
 
   static void residual(const auto& at, auto& r) {
     const auto u = voltages_at(at);
-    // What exceeds the threshold at either end of a channel.
+    // Excess over the threshold at either end of a channel.
     const auto near = u.near - u.least, far = u.far - u.least;
     const auto filled = select(at.above(whole), near + far - near * far / (near + far), near);
     const auto with_channel = 2.0 / 3.0 * filled + at[body] * sqrt(at[surface] + u.gate - u.near);

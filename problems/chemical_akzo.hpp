@@ -1,5 +1,5 @@
-// Two species, FLB and ZHU, react in a tank into which carbon dioxide flows. Their compound FLB.ZHU is in equilibrium
-// with them at every moment: an algebraic state.
+// Two species, FLB and ZHU, react in a tank into which carbon dioxide flows. Their compound FLB.ZHU is always in equilibrium with them: an
+// algebraic state.
 #include <saltus.hpp>
 
 struct chemical_akzo {

@@ -1,5 +1,5 @@
-// A leg that swings: two rods, of which the lower one may bend to one side alone. Where the knee is straight it meets a stop and
-// bounces, ever lower, until it rests there; the leg is then one rod, until the torque in the stop falls to zero.
+// A swinging leg: two rods, of which the lower one can bend to one side only. When the knee is straight it meets a stop and bounces, ever
+// lower, until it rests there. The leg is then one rod, until the torque in the stop falls to zero.
 #include <saltus.hpp>
 
 struct double_pendulum_with_stop {

@@ -1,5 +1,5 @@
-// 20 points on a sphere that repel each other (parts/fekete.hpp), as the test set gives them: velocities are put onto the sphere, too,
-// by multipliers of their own, which vanish in the solution. Stabilised so the index is 2.
+// 20 points on a sphere that repel each other (parts/fekete.hpp), as in the test set: the velocities are also projected onto the tangent
+// planes of the sphere, by multipliers of their own, which vanish in the solution. So stabilised, the index is 2.
 #include "parts/fekete.hpp"
 
 struct fekete : fekete_of<fekete> {

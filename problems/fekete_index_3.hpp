@@ -1,5 +1,5 @@
-// 20 points on a sphere that repel each other (parts/fekete.hpp), by Newton's law with one multiplier each: x'' = f - damping x' +
-// 2 pull x, |x|^2 = 1.
+// 20 points on a sphere that repel each other (parts/fekete.hpp), by Newton's law with one multiplier each: x'' = f - damping x' + 2 pull
+// x, |x|^2 = 1.
 #include "parts/fekete.hpp"
 
 struct fekete_index_3 : fekete_of<fekete_index_3> {

@@ -1,7 +1,7 @@
-// A crank turns at a constant speed and drives a block through a rod that bends and stretches: two modes of bending, the stretch at
-// the middle and at the end of the rod. The stretch vibrates at 10 kHz; from this start it hardly does.
+// A crank turns at a constant speed and drives a block through a rod that bends and stretches: two bending modes, and the stretch at the
+// middle and at the end of the rod. The stretch vibrates at 10 kHz; this start hardly excites it.
 //
-// The rod is a beam of Simeon's with the pi of the published program, 3.1415927, to seven places.
+// The rod is a beam of Simeon's with pi as in the published program, 3.1415927, to seven places.
 #include <saltus.hpp>
 
 struct flexible_slider_crank {
@@ -41,7 +41,7 @@ struct flexible_slider_crank {
   static constexpr double volume = b * h * l2, stiff = E * b * h / l2, m = rho * volume;
   static constexpr double pi_3 = pi * pi * pi, pi_4 = pi_3 * pi, slender = h / l2 * (h / l2);
 
-  // Of the rod's shape functions: mass, stiffness and damping, and what couples them to the motion of the rod.
+  // Matrices of the rod's shape functions: mass, stiffness and damping, and the vectors that couple them to the motion of the rod.
   static constexpr double M[4][4] = {
       {0.5 * m, 0.0, 0.0, 0.0}, {0.0, 0.5 * m, 0.0, 0.0}, {0.0, 0.0, 8.0 * m, m}, {0.0, 0.0, m, 2.0 * m}};
   static constexpr double K[4][4] = {{stiff * pi_4 / 24.0 * slender, 0.0, 0.0, 0.0},
@@ -65,7 +65,7 @@ struct flexible_slider_crank {
     return w[0] * at.d(q, 0, k) + w[1] * at.d(q, 1, k) + w[2] * at.d(q, 2, k) + w[3] * at.d(q, 3, k);
   }
 
-  // Close to a smooth motion. What the constraints determine is made from the rest.
+  // Close to a smooth motion. The constraints determine the rest.
   static void initial(auto& at) {
     at(q, 2) = 0.103339863e-4;
     at(q, 3) = 0.169327969e-4;
@@ -85,7 +85,7 @@ struct flexible_slider_crank {
     const auto v1 = at.d(crank, 1), v2 = at.d(rod, 1), a1 = at.d(crank, 2), a2 = at.d(rod, 2);
     const auto reach = l2 + at(q, 3);  // length of the rod
 
-    // Rigid bodies, and the rod's deformation as far as it turns with them.
+    // Rigid bodies, and the effect of the rod's deformation on their motion.
     const auto a12 = 0.5 * l1 * l2 * m2 * k12 + rho * l1 * (s12 * dot(at, c2, 0) + k12 * dot(at, c1, 0));
     r[crank_turns] = (J1 + m2 * l1 * l1) * a1 + a12 * a2 + 0.5 * l1 * l2 * m2 * v2 * v2 * s12 -
                      rho * l1 * v2 * v2 * (k12 * dot(at, c2, 0) - s12 * dot(at, c1, 0)) +

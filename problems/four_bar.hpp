@@ -1,5 +1,5 @@
-// Three bars that are hinged to each other and, at both ends, to the ground, which is the fourth: nine coordinates, eight
-// constraints. By default the first can go all the way round (Grashof) while the third goes to and fro.
+// Three bars hinged to each other and, at both ends, to the ground, which is the fourth bar: nine coordinates, eight constraints. By
+// default the first bar can turn all the way round (Grashof) while the third swings to and fro.
 #include <saltus.hpp>
 
 struct four_bar {
@@ -40,7 +40,7 @@ struct four_bar {
   enum output { energy };
   static constexpr saltus::derived<output> output_list[] = {{energy, "J", "kinetic and potential energy"}};
 
-  /// The point of the configuration that the crank's angle and its rate make; the coupler is above.
+  /// The configuration for the crank's angle and its angular velocity; the coupler is above.
   static void initial(auto& at) {
     const auto dx = at[ground] - at[crank] * cos(at(angle, 0)), dy = -at[crank] * sin(at(angle, 0));
     const auto square = dx * dx + dy * dy;
@@ -80,7 +80,7 @@ struct four_bar {
     }
   }
   static void constraints(const auto& at, auto& c) {
-    auto end_x = 0.0 * at(x, 0), end_y = end_x;  // of the bar before
+    auto end_x = 0.0 * at(x, 0), end_y = end_x;  // end of the previous bar
     for (int i = 0; i < bars; ++i) {
       const auto along = 0.5 * at(crank, i) * cos(at(angle, i)), across = 0.5 * at(crank, i) * sin(at(angle, i));
       c(joint_x, i) = at(x, i) - along - end_x;

@@ -1,5 +1,5 @@
-// A rigid body that nothing turns: Euler's equations, its orientation a unit quaternion. About its middle axis it does not spin
-// for long before it tumbles over.
+// A rigid body without torques: Euler's equations, with the orientation as a unit quaternion. A spin about the middle axis is unstable: the
+// body soon tumbles over.
 #include <saltus.hpp>
 
 struct free_body {

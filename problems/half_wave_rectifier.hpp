@@ -1,8 +1,8 @@
-// An alternating source drives a coil and a resistor through one diode. While it conducts the current is free (index 1); while it
-// blocks the current is zero, and with it the voltage of the coil, its derivative (index 2, nothing is free). No offsets serve both.
+// An alternating source drives a coil and a resistor through one diode. While the diode conducts, the current is free (index 1). While it
+// blocks, the current is zero, and so is the voltage of the coil, its derivative (index 2, no degree of freedom). No offsets serve both.
 //
-// With the angle a = 2 pi frequency t + phase, from a = 0 on where the diode begins to conduct, Z and p those of the coil and the
-// resistor, Z = R + i w L = |Z| exp(i p):
+// With the angle a = 2 pi frequency t + phase, counted from the point where the diode begins to conduct, and Z = R + i w L =
+// |Z| exp(i p) the impedance of coil and resistor:
 //
 //     current = E/|Z| (sin(a - p) + sin(p) exp(-a R/(w L)))
 //
@@ -32,7 +32,7 @@ struct half_wave_rectifier {
                                                                    {resistance, 5.0, "ohm", "R: of the resistor"}};
   enum discrete { conducts };
   static constexpr saltus::variable<discrete> discrete_list[] = {{conducts, 0.0, "1", "1 while the diode conducts"}};
-  // As in rectifier_dae.hpp: a current must not reverse, a voltage goes on through zero.
+  // The guards are those of rectifier_dae.hpp: a current must not reverse; a voltage continues through zero.
   enum guard { ends, begins };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {ends, saltus::falling, saltus::unilateral, "the current has fallen to zero: the diode blocks"},
@@ -41,13 +41,13 @@ struct half_wave_rectifier {
   static auto source_voltage(const auto& at) {
     return at[amplitude] * sin(2.0 * pi * at[frequency] * at.t + at[phase]);
   }
-  static void initial(auto& at) { at[diode_voltage] = source_voltage(at); }  // it blocks
+  static void initial(auto& at) { at[diode_voltage] = source_voltage(at); }  // the diode blocks
   static void residual(const auto& at, auto& r) {
     r[loop] = source_voltage(at) - at[resistance] * at[current] - at[coil_voltage] - at[diode_voltage];
     r[coil] = at[inductance] * at.d(current, 1) - at[coil_voltage];
     r[diode] = select(at.is_on(conducts), at[diode_voltage], at[current]);
   }
-  // A guard that has no meaning in a mode is a constant on its side.
+  // A guard without meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     g[ends] = select(at.is_on(conducts), at[current], 1.0);
     g[begins] = select(at.is_on(conducts), -1.0, at[diode_voltage]);

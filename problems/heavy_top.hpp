@@ -1,5 +1,5 @@
-// A heavy symmetric top with a fixed point, as a free body that a joint holds there: centre of mass, unit quaternion and three
-// constraints. In space it would have six degrees of freedom, and has three.
+// A heavy symmetric top with a fixed point, as a free body held there by a joint: centre of mass, unit quaternion and three constraints,
+// which reduce its six degrees of freedom to three.
 #include <saltus.hpp>
 
 struct heavy_top {

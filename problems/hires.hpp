@@ -1,5 +1,5 @@
-// How light makes a plant grow without photosynthesis: eight reactants around the two forms of phytochrome, red (r) and
-// far-red (fr) absorbing. Moderately stiff; the published end time is after the last of three transients.
+// Growth of a plant under light without photosynthesis: eight reactants around the two forms of phytochrome, red (r) and far-red (fr)
+// absorbing. Moderately stiff; the published end time is after the last of three transients.
 #include <saltus.hpp>
 
 struct hires {

@@ -1,9 +1,9 @@
-// Half of a vehicle in its plane of symmetry, by the absolute coordinates of seven bodies: a chassis, and at each axle two arms and a
-// spindle with its wheel. Upper arms are borne in stiff bushings, wheels roll over a bump. Nine degrees of freedom, rates from 3
-// to 2.6e5 per second.
+// Half of a vehicle in its plane of symmetry, in the absolute coordinates of seven bodies: a chassis, and at each axle two arms and a
+// spindle with its wheel. The upper arms are mounted in stiff bushings; the wheels roll over a bump. Nine degrees of freedom, with
+// eigenvalues from 3 to 2.6e5 per second.
 //
-// After the vehicle of Haug, Negrut and Engstler, who print neither masses nor geometry: these are made up. x points forward, z up,
-// angles turn from x to z.
+// The model follows the vehicle of Haug, Negrut and Engstler, who print neither masses nor geometry; these are invented. x points forward,
+// z up, angles turn from x to z.
 #include <saltus.hpp>
 
 struct hmmwv7p {
@@ -75,7 +75,7 @@ struct hmmwv7p {
     if (body == chassis) return 1500.0;
     return body % 3 == 2 ? 1.5 : mass_of[body] * arm * arm / 12.0;
   }
-  /// Where the centre of the wheel is on the chassis, forward.
+  /// Position of the centre of the wheel on the chassis, forward.
   static constexpr double hub(int axle) { return axle == 0 ? wheelbase_half : -wheelbase_half; }
 
   /// A point fixed to a body, with its velocity.
@@ -159,7 +159,7 @@ struct hmmwv7p {
     push(at, f, chassis, a, -fx, -fz);
     push(at, f, lower(axle), b, fx, fz);
   }
-  /// The bushing between the upper arm and the chassis. It acts on both where the arm ends.
+  /// The bushing between the upper arm and the chassis. It acts on both at the end of the arm.
   static void bear(const auto& at, auto& f, int axle) {
     const auto a = point_of(at, upper(axle), 0.5 * arm, 0.0), u = bearing(at, axle);
     const auto vx_there = at(vx, chassis) - at(omega, chassis) * (a.z - at(z, chassis));
@@ -170,7 +170,7 @@ struct hmmwv7p {
     push(at, f, chassis, a, -fx, -fz);
   }
 
-  /// How far a wheel at its place on the bump is raised, as a disc rolls over a cylinder; off the bump its end.
+  /// Height by which the bump raises a wheel, as a disc rolls over a cylinder; off the bump, the value at its end.
   static auto raised(const auto& at, int axle) {
     const auto d = at(x, spindle(axle)) - at[bump];
     const double both = wheel_radius + bump_radius;
@@ -188,7 +188,7 @@ struct hmmwv7p {
     return select(at.is_on(pressed, axle), pressed_force, 0.0 * d);
   }
 
-  /// Half the length of the bump, as the centre of a wheel sees it.
+  /// Half the length of the path of the wheel's centre on the bump.
   static constexpr double reach = 0.22248595461286989;
   static void guards(const auto& at, auto& g) {
     for (int i = 0; i < axles; ++i) {

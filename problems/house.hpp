@@ -1,4 +1,5 @@
-// A house under a thermostat, through days whose temperature is a table: measurements take its place in a spec, by [tables].
+// A house under a thermostat, through days with the outside temperature given by a table. A spec may replace it by measurements, under
+// [tables].
 #include <saltus.hpp>
 
 struct house {

@@ -1,9 +1,9 @@
-// A vessel is fed from a main of pulsating pressure through a check valve, and leaks through an orifice. While the valve is open the
-// vessel has the pressure of the main, and what flows in follows from its derivative (index 2, nothing is free); while it is shut
-// nothing flows in (index 1). No offsets serve both.
+// A main of pulsating pressure feeds a vessel through a check valve, and the vessel leaks through an orifice. While the valve is open, the
+// vessel has the pressure of the main, and the inflow follows from its derivative (index 2, no degree of freedom). While the valve is
+// shut, there is no inflow (index 1). No offsets serve both.
 //
-// The valve shuts where the inflow has fallen to zero: there the main falls as fast as the vessel leaks. It opens where the main
-// has risen to the vessel. Shut, the root of the pressure falls linearly in time:
+// The valve shuts when the inflow has fallen to zero: there the main falls as fast as the vessel leaks. It opens when the main has risen
+// to the pressure of the vessel. While it is shut, the root of the pressure falls linearly in time:
 //
 //     sqrt(pressure) = sqrt(pressure at the shutting) - leak (t - t at the shutting) / (2 compliance)
 #include <saltus.hpp>
@@ -43,7 +43,7 @@ struct hydraulic_check_valve {
     r[volume] = at[compliance] * at.d(pressure, 1) + at[leak] * sqrt(at[pressure]) - at[inflow];
     r[valve] = select(at.is_on(open), at[pressure] - main_pressure(at), at[inflow]);
   }
-  // A guard that has no meaning in a mode is a constant on its side.
+  // A guard without meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     g[shuts] = select(at.is_on(open), at[inflow], 1.0);
     g[opens] = select(at.is_on(open), -1.0, main_pressure(at) - at[pressure]);
@@ -52,7 +52,7 @@ struct hydraulic_check_valve {
     if (now.due(shuts)) {
       now[open] = now[inflow] = 0.0;
       now[pressure] =
-          (1.0 + 1e-15) * now[pressure];  // some roundings above the main, which leaves it like the square of time
+          (1.0 + 1e-15) * now[pressure];  // a few ulps above the main; the difference then grows as the square of time
     }
     if (now.due(opens)) now[open] = 1.0;
   }

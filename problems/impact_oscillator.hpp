@@ -1,14 +1,14 @@
-// A driven oscillator that hits a wall: x'' + x = cos(w t) for x <= 0, v <- -r v at x = 0. It starts on its own
-// periodic orbit with one impact per period T of the drive, so that every impact is known in advance.
+// A driven oscillator that hits a wall: x'' + x = cos(w t) for x <= 0, v <- -r v at x = 0. It starts on its own periodic orbit with one
+// impact per period T of the drive, so that every impact is known in advance.
 //
 // With a = 1 / (1 - w^2), k = tan(T / 2) and t* the time of an impact, the orbit until the next one is
 //     x = a cos(w t) + c cos(t - t*) + s sin(t - t*);
-// that it leaves the wall with -r u and comes back with u after T gives
+// it leaves the wall with -r u and returns with u after T, which gives
 //     c = -a cos(w t*),  s = a w sin(w t*) - r u,
 //     cos(w t*) = u p,  p = (1 + r) / (2 a k),  sin(w t*) = u q,  q = (r - 1) / (2 a w),  u = 1 / sqrt(p^2 + q^2).
 // At the default parameters the orbit is unstable: an error grows by a factor of 2.96 from one impact to the next.
 //
-// Where impacts die out while the drive presses the oscillator against the wall, it rests there until the drive turns.
+// When the impacts die out while the drive presses the oscillator against the wall, it rests there until the drive turns.
 #include <saltus.hpp>
 
 struct impact_oscillator {

@@ -1,5 +1,5 @@
-// A pendulum in cartesian coordinates: the smallest index-3 problem. From the side it falls through a quarter of a turn in half a
-// second, by the choice of gravity.
+// A pendulum in cartesian coordinates: the smallest index-3 problem. Gravity is chosen so that the pendulum falls through a quarter of a
+// turn, from the horizontal, in half a second.
 #include <saltus.hpp>
 
 struct index_3_pendulum {

@@ -1,7 +1,6 @@
-// Izhikevich's spiking neuron: two equations with one quadratic term, and a reset of both variables at the top of a
-// spike. A current that is switched on at the time event `onset` makes it fire, quickly at first, until u slows it down.
-// Parameters a, b, c, d choose the kind of neuron: (0.02, 0.2, -65, 8) is regular spiking, (0.02, 0.2, -50, 2)
-// chattering, (0.1, 0.2, -65, 2) fast spiking.
+// Izhikevich's spiking neuron: two equations with one quadratic term, and a reset of both variables at the top of a spike. The time event
+// `onset` switches a current on, which makes the neuron fire, quickly at first, until u slows it down. The parameters a, b, c, d choose the
+// kind of neuron: (0.02, 0.2, -65, 8) is regular spiking, (0.02, 0.2, -50, 2) chattering, (0.1, 0.2, -65, 2) fast spiking.
 #include <saltus.hpp>
 
 struct izhikevich {

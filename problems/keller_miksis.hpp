@@ -1,12 +1,12 @@
-// A gas bubble in water under one or two sound waves: it grows slowly and collapses fast. A guard without any action
-// marks the end of each collapse, so that the event log lists the smallest radii.
+// A gas bubble in water under one or two sound waves: it grows slowly and collapses fast. A guard without any action marks the end of
+// each collapse, so that the event log lists the smallest radii.
 //
-// Lengths are measured in equilibrium radii R0 and times in cycles of the first wave, hence velocities in U = R0 f1 and
-// pressures in rho U^2; M = U / c is the Mach number of that velocity. In these units, with y the radius, v its
-// velocity, p(t) the pressure far away, q = 3 kappa and G the gas pressure at rest, the Keller-Miksis equation
+// The units are equilibrium radii R0 for lengths and cycles of the first wave for times, hence U = R0 f1 for velocities and rho U^2 for
+// pressures; M = U / c is the Mach number of U. In these units, with y the radius, v its velocity, p(t) the pressure far away,
+// q = 3 kappa and G the gas pressure at rest, the Keller-Miksis equation
 //     (1 - M v) y v' + (3/2) (1 - M v / 3) v^2 = (1 + M v + M y d/dt) (p_wall - p),
 //     p_wall = G y^-q + p_vapour - (S + V v) / y,
-// carried out and solved for v', reads
+// with d/dt carried out and solved for v', reads
 //
 //     v' ((1 - M v) y + M V) = G y^-q (1 + (1 - q) M v) - (1 + M v) (p - p_vapour) - (S + V v) / y
 //                              - (3/2) (1 - M v / 3) v^2 - M y p'.

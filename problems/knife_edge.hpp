@@ -1,5 +1,5 @@
-// A knife edge on an inclined plane: it moves only along its blade, a constraint on velocities that none on positions amounts to.
-// However steep the plane, it does not slide down: it goes to and fro, and sideways.
+// A knife edge on an inclined plane. It moves only along its blade: a constraint on velocities that no constraint on positions replaces.
+// However steep the plane, the edge does not slide down; it moves to and fro, and sideways.
 #include <saltus.hpp>
 
 struct knife_edge {

@@ -1,4 +1,4 @@
-// A chain of 33 links: 99 coordinates, 66 constraints, of which each has to do with two links.
+// A chain of 33 links: 99 coordinates, 66 constraints, each of which involves two links.
 #include "parts/n_link_chain.hpp"
 
 struct long_chain : n_link_chain_of<33> {

@@ -1,16 +1,15 @@
-// The rectifier of carver_3 (its figure and equations stand there) as propositional logic: four relations
+// The rectifier of carver_3 (with its figure and equations) as propositional logic: four relations
 //
 //     i1 > 0,  i2 > 0,  e1 > v,  e2 > v        (v is the load's voltage)
 //
-// and three modes. A diode conducts while its current is positive, or where its source is above the load; each mode is
-// a conjunction over both diodes. Most sign changes of a relation change no mode: a source falls below the load while
-// the current of its diode, kept up by the inductance, is still positive. And the signs alone do not determine the
-// mode: a current of zero has ended where its diode conducted, and has not begun where it did not.
+// and three modes. A diode conducts while its current is positive, or its source is above the load; each mode is a conjunction over both
+// diodes. Most sign changes of a relation change no mode: a source falls below the load while the current of its diode, kept up by the
+// inductance, is still positive. The signs alone do not determine the mode: a current of zero has ended if its diode conducted, and has
+// not begun if it did not.
 //
-// Without derivatives among the states, v depends on the mode and e1 - v would jump with it. The guard for e1 > v is
-// therefore e1 - v as it would be if both conducted. While diode 1 blocks, that has the sign of e1 - v; it is
-// continuous; and where diode 1 has begun to conduct its sign is that of i1' to the last bit, so that no rounding can
-// start a current backwards.
+// Without derivatives among the states, v depends on the mode and e1 - v would jump with it. The guard for e1 > v is therefore the value
+// that e1 - v would have if both diodes conducted. While diode 1 blocks, that value has the sign of e1 - v, and it is continuous. When
+// diode 1 has begun to conduct, its sign is that of i1' to the last bit, so that no rounding can start a current backwards.
 #include <saltus.hpp>
 
 struct mao_4 {
@@ -80,7 +79,7 @@ struct mao_4 {
     g[forward_2] = excess(at, -e);
   }
 
-  // The event is located just before zero. With the rest of the current set to zero `mode` finds -i >= 0.
+  // The event is located just before zero. The transition sets the rest of the current to zero, so `mode` finds -i >= 0.
   static void transition(auto& now) {
     if (now.due(empty_1)) now[i1] = 0.0;
     if (now.due(empty_2)) now[i2] = 0.0;

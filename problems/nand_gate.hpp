@@ -1,5 +1,5 @@
-// A NAND gate in n-channel technology (parts/nand_gate.hpp): Kirchhoff's law at each of 14 nodes, C(u) u' = f(t, u) with capacitors
-// that depend on voltages.
+// A NAND gate in n-channel technology (parts/nand_gate.hpp): Kirchhoff's law at each of 14 nodes, C(u) u' = f(t, u), with capacitors that
+// depend on voltages.
 #include "parts/nand_gate.hpp"
 
 struct nand_gate : nand_gate_circuit {

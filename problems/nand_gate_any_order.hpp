@@ -1,4 +1,4 @@
-// The NAND gate of nand_gate.hpp by the currents at its nodes.
+// The NAND gate of nand_gate.hpp as a residual: the currents at its nodes.
 #include "parts/nand_gate.hpp"
 
 struct nand_gate_any_order : nand_gate_circuit {

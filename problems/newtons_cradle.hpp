@@ -1,13 +1,13 @@
-// Newton's cradle: five equal bobs in a row that just touch at rest; some are raised at the left and let go, as many
-// leave at the right. Pendulums of small amplitude, so that all clicks happen at odd multiples of a quarter period.
+// Newton's cradle: five equal bobs in a row that just touch at rest. Some are raised at the left and let go; as many leave at the right.
+// The bobs are pendulums of small amplitude, so all clicks happen at odd multiples of a quarter period.
 //
-// An impact passes through the row as a sequence of impacts of two, all at the same time. Each round of event iteration
-// settles the pairs that touch and approach, from left to right; k raised bobs make k (5 - k) impacts in a click.
-// With e < 1 the bobs between keep some of the speed, and the order decides how much; below e = 0.3 the impacts of a
-// click do not end, and neither does event iteration: status event_loop.
+// An impact passes through the row as a sequence of impacts of two bobs, all at the same time. Each round of event iteration settles the
+// pairs that touch and approach, from left to right; k raised bobs make k (5 - k) impacts in a click. With e < 1 the bobs in between keep
+// some of the speed, and the order decides how much. Below e = 0.3 the impacts of a click do not end, and neither does event iteration:
+// status event_loop.
 //
-// Displacements are measured from each bob's own place, so that a gap of zero is exactly zero: bobs that rest against
-// each other, or swing together, have the same numbers and no event.
+// Displacements are measured from each bob's own rest position, so that a gap of zero is exactly zero: bobs that rest against each other,
+// or swing together, have the same numbers and no event.
 #include <saltus.hpp>
 
 struct newtons_cradle {
@@ -54,8 +54,8 @@ struct newtons_cradle {
     for (int i = 0; i < gaps; ++i) g(contact, i) = at(displacement, i + 1) - at(displacement, i);
   }
 
-  /// The event lies an ulp before the contact of bobs i and i + 1. The faster one goes the rest of the way,
-  /// with all that touch it: else the gap left would close in an event of its own, long after.
+  /// The event lies an ulp before the contact of bobs i and i + 1. The faster bob moves the rest of the way, with all that touch it;
+  /// otherwise the gap would close much later in an event of its own.
   static void touch(auto& now, int i) {
     const auto left = now(displacement, i), right = now(displacement, i + 1);
     if (abs(now(velocity, i)) >= abs(now(velocity, i + 1)))
@@ -67,7 +67,7 @@ struct newtons_cradle {
   static void transition(auto& now) {
     for (int i = 0; i < gaps; ++i) {
       const auto v = now(velocity, i), w = now(velocity, i + 1);
-      if (!now.due(contact, i) || v <= w) continue;  // an impact further left may have parted them
+      if (!now.due(contact, i) || v <= w) continue;  // an impact further left may have separated them
       touch(now, i);
       const auto given = 0.5 * (1.0 + now[restitution]), kept = 0.5 * (1.0 - now[restitution]);
       now(velocity, i) = given * w + kept * v;

@@ -1,5 +1,5 @@
-// The Belousov-Zhabotinskii reaction in three concentrations: a limit cycle on which they rise and fall by up to five
-// orders, once in about 303 time units and mostly within a few of them.
+// The Belousov-Zhabotinskii reaction in three concentrations: a limit cycle on which they rise and fall by up to five orders of magnitude,
+// once in about 303 time units and mostly within a few of them.
 #include <saltus.hpp>
 
 struct oregonator {

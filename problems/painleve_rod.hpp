@@ -1,8 +1,8 @@
-// A rod that slides on one end. A force on that end turns the rod as well as it lifts it, and so does its friction: beyond a
+// A rod that slides on one end. The contact force on that end both lifts the rod and turns it, and so does its friction. Beyond a
 // coefficient of friction of 4/3 there are angles at which a push up moves the end down, and Coulomb's law leaves no acceleration, or
 // two (Painleve's paradox, 1895). There an instance ends, with status `painleve`.
 //
-// With s = +1 or -1 the direction of the slip, the end's vertical acceleration for each unit of the contact's force is
+// With s = +1 or -1 the direction of the slip, the end's vertical acceleration per unit of the contact's force is
 //
 //     (1 + 3 cos(angle) (cos(angle) + s mu sin(angle))) / m,    first zero for s = -1, mu = 4/3, tan(angle) = 2
 #include <saltus.hpp>

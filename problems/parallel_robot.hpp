@@ -1,4 +1,4 @@
-// A robot of two arms that carry a plate, its motors driven by a controller whose torque saturates; with dry friction. The orders of
+// A robot of two arms that carry a plate, with dry friction. A controller whose torque saturates drives its motors. The orders of
 // derivatives change with the saturation.
 #include <saltus.hpp>
 
@@ -65,8 +65,8 @@ struct parallel_robot {
       saltus::event_function<guard>{under, saltus::both, saltus::bilateral, "it is below the smallest"}.of(2),
   };
 
-  // At rest; a height from which both rods reach the plate, and the angles wanted near which the reference closes. The torques
-  // asked for are then beyond the largest, one on either side.
+  // At rest, at a height from which both rods reach the plate; the guesses of the desired angles are near those at which the reference
+  // closes. The torques asked for are then beyond the largest, one on either side.
   static void initial(auto& at) {
     at.d(x, 1) = 0.0;
     at.d(z, 1) = 0.0;
@@ -76,7 +76,7 @@ struct parallel_robot {
     }
   }
 
-  // From the end of arm i, at the angle a, to the plate: half the gradient of the closure by the plate's place.
+  // From the end of arm i, at the angle a, to the plate: half the gradient of the closure with respect to the plate's position.
   static auto across(const auto& at, int i, const auto& px, const auto& a) {
     return select(i == 0, px - at[xp] - at[L] * cos(a), px + at[xp] + at[L] * cos(a));
   }

@@ -1,4 +1,4 @@
-// A swinging rod without friction: no events, and an energy that only the error of the method changes.
+// A swinging rod without friction: no events, and an energy that changes only by the error of the method.
 #include <saltus.hpp>
 
 struct pendulum {

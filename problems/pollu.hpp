@@ -1,5 +1,5 @@
-// Air pollution: 25 reactions among 20 species, with rate constants from 1e-4 to 4e11. Concentrations between 0.3 and
-// 1e-17: choose `atol` for each state, or one small enough for all.
+// Air pollution: 25 reactions among 20 species, with rate constants from 1e-4 to 4e11. Concentrations are between 0.3 and 1e-17: choose
+// `atol` for each state, or one small enough for all.
 #include <saltus.hpp>
 
 struct pollu {

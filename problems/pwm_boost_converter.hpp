@@ -4,9 +4,9 @@
 //     L i' =   V                 V - v                   0
 //     C v' =   -v / R            i - v / R               -v / R
 //
-// The clock's edges are time events: known beforehand, hit exactly, no guard and no longest step needed. In continuous
-// conduction they are the only events and v settles near V / (1 - D); with a light load, R > 2 L / (D (1 - D)^2 T), the
-// current falls to zero in every period and the ideal diode blocks (discontinuous conduction).
+// The clock's edges are time events: known in advance and hit exactly, without a guard or a longest step. In continuous conduction they
+// are the only events and v settles near V / (1 - D). With a light load, R > 2 L / (D (1 - D)^2 T), the current falls to zero in every
+// period and the ideal diode blocks (discontinuous conduction).
 #include <saltus.hpp>
 
 struct pwm_boost_converter {

@@ -1,13 +1,12 @@
-// The rectifier of carver_3 (its figure stands there) as Kirchhoff's laws give it: a DAE of index 1 whose equations are
-// the same in every mode but for those of the diodes.
+// The rectifier of carver_3 (with its figure) by Kirchhoff's laws: a DAE of index 1 whose equations, except those of the diodes, are the
+// same in every mode.
 //
 //     Ls i1' = e1 - u1 - v,    Ls i2' = e2 - u2 - v           either branch: source, inductance, diode, load
 //     v = R (i1 + i2) + L (i1' + i2')                         the load, with the derivatives from above
 //     u = 0 while a diode conducts;  i' = 0 while it blocks   (that is, u = e - v)
 //
-// The load's voltage v and the diodes' voltages u1, u2 are algebraic states. A diode blocks from where its current has
-// fallen to zero, and conducts from where its voltage has risen to zero: guards of an algebraic state, which jumps at
-// an event and is solved for anew.
+// The load's voltage v and the diodes' voltages u1, u2 are algebraic states. A diode blocks when its current has fallen to zero, and
+// conducts when its voltage has risen to zero. So guards depend on an algebraic state, which jumps at an event and is solved for anew.
 #include <saltus.hpp>
 
 struct rectifier_dae {
@@ -40,8 +39,8 @@ struct rectifier_dae {
       {diode_2, 0.0, "1", "1 while diode 2 conducts"},
   };
 
-  // A current must not reverse: unilateral. A voltage goes on through zero, and the diode conducts from just past it,
-  // where its current can only grow: bilateral.
+  // A current must not reverse: unilateral. A voltage continues through zero, and just past it the diode conducts, where its current can
+  // only grow: bilateral.
   enum guard { current_1, current_2, voltage_1, voltage_2 };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {current_1, saltus::falling, saltus::unilateral, "i1 has fallen to zero: diode 1 blocks"},
@@ -55,15 +54,15 @@ struct rectifier_dae {
   static void rhs(const auto& at, auto& dy) {
     const auto on_1 = at.is_on(diode_1), on_2 = at.is_on(diode_2);
     const auto e = e1(at);
-    const auto left_1 = e - at[u1] - at[v], left_2 = -e - at[u2] - at[v];  // for the source's inductance
-    dy[i1] = select(on_1, left_1 / at[source_inductance], 0.0);  // a current that is zero stays so to the last bit
+    const auto left_1 = e - at[u1] - at[v], left_2 = -e - at[u2] - at[v];  // voltage across the source's inductance
+    dy[i1] = select(on_1, left_1 / at[source_inductance], 0.0);  // a current of zero stays zero to the last bit
     dy[i2] = select(on_2, left_2 / at[source_inductance], 0.0);
     dy[v] = at[resistance] * (at[i1] + at[i2]) + at[inductance] * (dy[i1] + dy[i2]) - at[v];
     dy[u1] = select(on_1, at[u1], left_1);
     dy[u2] = select(on_2, at[u2], left_2);
   }
 
-  // A guard that has no meaning in a mode is a constant on its side.
+  // A guard without meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     g[current_1] = select(at.is_on(diode_1), at[i1], 1.0);
     g[current_2] = select(at.is_on(diode_2), at[i2], 1.0);

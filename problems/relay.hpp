@@ -2,9 +2,9 @@
 //
 //     x' = v,   v' = d - K sign(s)
 //
-// Far out the solution crosses the line; within |d + c v| < K both sides push onto it and it slides, x' = -c x,
-// whatever the disturbance d, which is the idea of sliding-mode control. With the defaults it crosses at t = 2.3166,
-// overshoots, and slides from t = 3.4054 on. From x = 10 it crosses twice, the second time for 0.2 units of time.
+// Far out the solution crosses the line. Within |d + c v| < K both sides push onto the line and the solution slides, x' = -c x, for any
+// disturbance d: the principle of sliding-mode control. With the defaults it crosses at t = 2.3166, overshoots, and slides from
+// t = 3.4054 on. From x = 10 it crosses twice, the second time for 0.2 units of time.
 #include <saltus.hpp>
 
 struct relay {

@@ -1,5 +1,5 @@
-// A pressure relief valve that hits its seat: a sweep over the flow rate shows equilibrium, chatter and grazing. At low flow
-// the impacts accumulate: the valve comes to rest on its seat, until the pressure lifts it again.
+// A pressure relief valve that hits its seat: a sweep over the flow rate shows equilibrium, chatter and grazing. At low flow the impacts
+// accumulate, and the valve rests on its seat until the pressure lifts it again.
 #include <saltus.hpp>
 
 struct relief_valve {

@@ -1,13 +1,13 @@
-// A wheel of spokes without a rim that rolls down a slope, the simplest walker: an inverted pendulum on the leg that
-// stands, and a plastic impact when the next leg meets the ground. The unit of time is sqrt(leg length / gravity).
+// A wheel of spokes without a rim that rolls down a slope, the simplest walker: an inverted pendulum on the standing leg, and a plastic
+// impact when the next leg meets the ground. The unit of time is sqrt(leg length / gravity).
 //
-// theta, the angle of the standing leg from the vertical, runs from gamma - alpha to gamma + alpha, where 2 alpha is
-// the angle between legs and gamma the slope. At the impact theta jumps back by 2 alpha and the speed is multiplied by
-// r = cos(2 alpha). A leg adds 4 sin(gamma) sin(alpha) to the square of the speed, so that after impacts
+// theta, the angle of the standing leg from the vertical, runs from gamma - alpha to gamma + alpha, where 2 alpha is the angle between
+// legs and gamma the slope. At the impact theta jumps back by 2 alpha and the speed is multiplied by r = cos(2 alpha). A leg adds
+// 4 sin(gamma) sin(alpha) to the square of the speed, so that after impacts
 //
 //     w^2 <- r^2 (w^2 + 4 sin(gamma) sin(alpha)),   steady at   w^2 = 4 sin(gamma) sin(alpha) / tan(2 alpha)^2,
 //
-// if that carries it over the top, w^2 > 2 - 2 cos(gamma - alpha). Slower, it rocks between two legs with impacts that
+// if that speed carries the wheel over the top, w^2 > 2 - 2 cos(gamma - alpha). A slower wheel rocks between two legs with impacts that
 // accumulate, and comes to rest on both.
 #include <saltus.hpp>
 
@@ -54,7 +54,7 @@ struct rimless_wheel {
     g[back] = select(at.is_on(resting), 1.0, at[angle] - (at[slope] - at[half_angle]));
   }
 
-  // The leg that has landed is now the one that stands.
+  // The leg that has landed becomes the standing leg.
   static void transition(auto& now) {
     if (now.due(front)) now[angle] = now[slope] - now[half_angle];
     if (now.due(back)) now[angle] = now[slope] + now[half_angle];

@@ -2,8 +2,8 @@
 // the next leg meets the ground the foot of the constraint moves on, and what is put onto the new constraint loses the velocity
 // along that leg: the plastic impact.
 //
-// The unit of length is that of a leg, the unit of time sqrt(leg length / gravity), the unit of mass the wheel's, at its hub. x runs
-// down the slope.
+// The unit of length is a leg, the unit of time sqrt(leg length / gravity), the unit of mass the wheel's, at its hub. x runs down the
+// slope.
 #include <saltus.hpp>
 
 struct rimless_wheel_dae {
@@ -45,7 +45,8 @@ struct rimless_wheel_dae {
     f[vx] = sin(at[slope]);
     f[vy] = -cos(at[slope]);
   }
-  /// How far the hub is from the end of a leg, `steps` from the one that stands; its gradient has the length 1 where it stands.
+  /// Distance of the hub from the end of a leg, `steps` from the standing one, as a constraint; its gradient has length 1 where that leg
+  /// stands.
   static auto distance(const auto& at, double steps) {
     const auto along = at[x] - at[foot] - (2.0 * steps) * sin(at[half_angle]);
     return 0.5 * (along * along + at[y] * at[y] - 1.0);

@@ -1,5 +1,5 @@
-// The ring modulator with exponential diodes, as it is usually given. Two guards log when the output leaves and enters the
-// band of 0.1 V about zero: the product of signal and carrier.
+// The ring modulator with exponential diodes, its usual form. Two guards log when the output leaves and enters the band of 0.1 V about
+// zero: the product of signal and carrier.
 #include "parts/ring_modulator.hpp"
 
 struct ring_modulator : ring_modulator_of<ring_modulator> {

@@ -1,4 +1,4 @@
-// The ring modulator (ring_modulator.hpp) as a residual: its stray capacitances may be zero, and then it is another problem,
+// The ring modulator (ring_modulator.hpp) as a residual. Its stray capacitances may be zero; the problem is then that of
 // ring_modulator_index_2.hpp.
 #include "parts/ring_modulator.hpp"
 

@@ -1,7 +1,7 @@
-// The ring modulator without stray capacitances: Kirchhoff's laws at the four nodes of the ring are constraints. Their sum with
-// alternating signs has no voltage in it: what the four coils carry into the ring is zero. It stands for the law at u6, since
-// with all four of them each voltage occurs in three equations, and no structural analysis can see that they depend on each
-// other. Differentiated once it gives the mean of the voltages: index 2.
+// The ring modulator without stray capacitances: Kirchhoff's laws at the four nodes of the ring are constraints. Their sum with alternating
+// signs contains no voltage: the four coils carry a total current of zero into the ring. This sum replaces the law at u6. With all four
+// laws each voltage would occur in three equations, and no structural analysis could see that they depend on each other. The sum,
+// differentiated once, gives the mean of the voltages: index 2.
 #include "parts/ring_modulator.hpp"
 
 struct ring_modulator_index_2 : ring_circuit_of<ring_modulator_index_2> {

@@ -1,6 +1,6 @@
-// The ring modulator with diodes that switch: a large conductance above zero volts, a small one below. The circuit is
-// linear between switching times, so that its solution is known; a diode switches a few times in a period of the
-// carrier, and each time the stray capacitances ring.
+// The ring modulator with diodes that switch: a large conductance above zero volts, a small one below. The circuit is linear between
+// switching times, so its solution is known. A diode switches a few times in a period of the carrier, and each time the stray capacitances
+// ring.
 #include "parts/ring_modulator.hpp"
 
 struct ring_modulator_switched : ring_modulator_of<ring_modulator_switched> {

@@ -1,6 +1,6 @@
-// Three reactions whose rates differ by nine orders: the oldest stiff test. After a transient of about 1e-3 the second
-// concentration follows the other two, which change for 1e11 time units. Two guards only log times near the beginning
-// and the end of that.
+// Three reactions whose rates differ by nine orders of magnitude: the oldest stiff test. After a transient of about 1e-3 the second
+// concentration follows the other two, which change for 1e11 time units. Two guards only log times near the beginning and the end of
+// that phase.
 //
 //     A -> B  (k1),    B + B -> C + B  (k3),    B + C -> A + C  (k2)
 //

@@ -1,7 +1,7 @@
-// A block that rocks on its two lower corners, which neither slip nor bounce. The corner that stands is held by two constraints;
-// where the other one lands they change places, and what is put onto the new ones keeps its angular momentum about the new corner:
-// Housner's impact, omega <- (1 - 3/2 sin^2 a) omega, tan a = width/height. Impacts accumulate, and the block comes to rest on both
-// corners, until the ground's acceleration lifts one, where the force of its constraint falls to zero.
+// A block that rocks on its two lower corners, which neither slip nor bounce. Two constraints hold the standing corner. When the other
+// corner lands, the constraints of the two change places. The projection onto the new constraints keeps the angular momentum about the new
+// corner: Housner's impact, omega <- (1 - 3/2 sin^2 a) omega, tan a = width/height. The impacts accumulate, and the block comes to rest on
+// both corners, until the ground's acceleration lifts one: the force of its constraint has fallen to zero.
 #include <saltus.hpp>
 
 struct rocking_block {

@@ -1,4 +1,4 @@
-// A pendulum in cartesian coordinates as it is written down, by derivatives of second order: index 3.
+// A pendulum in cartesian coordinates by its second-order equations: index 3.
 #include <saltus.hpp>
 
 struct rod_pendulum {
@@ -14,7 +14,7 @@ struct rod_pendulum {
   static constexpr saltus::variable<parameter> parameter_list[] = {{length, 1.0, "m", "of the rod"},
                                                                    {gravity, 9.81, "m/s2", "acceleration of gravity"}};
 
-  // At rest: x, y and their derivatives lie on the hidden constraint, too. The tension follows.
+  // At rest: x, y and their derivatives satisfy the hidden constraint, too. The tension follows.
   static void initial(auto& at) {
     at[x] = at[length];
     at.d(x, 1) = 0.0;

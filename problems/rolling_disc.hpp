@@ -1,5 +1,5 @@
-// A disc rolls on a plane without slipping, one constraint on its height and two on velocities. By default it goes round in a
-// circle, leaning as its speed demands.
+// A disc rolls on a plane without slipping: one constraint on its height and two on velocities. By default it runs round a circle and leans
+// as its speed demands.
 #include <saltus.hpp>
 
 struct rolling_disc {
@@ -54,7 +54,8 @@ struct rolling_disc {
     const auto scale = -at[radius] / sqrt(up.x * up.x + up.y * up.y);
     return saltus::vector_3{scale * up.x, scale * up.y, 0.0};
   }
-  /// Turned by `lean` about the first axis: the second points up the disc. Balance of momenta gives the rate about the third.
+  /// Turned by `lean` about the first axis: the second axis points up the disc. The balance of momenta gives the angular velocity about the
+  /// third axis.
   static void initial(auto& at) {
     const auto s = sin(at[lean]), c = cos(at[lean]);
     at[p0] = cos(0.5 * at[lean]);
@@ -62,7 +63,7 @@ struct rolling_disc {
     at[z] = at[radius] * s;
     at[wx] = at[wobble];
     at[wy] = at[turning] * s;
-    const auto inertia = 0.25 * at[radius] * at[radius];  // over the mass, across the axis of symmetry
+    const auto inertia = 0.25 * at[radius] * at[radius];  // about a transverse axis, over the mass
     at[wz] =
         c * (inertia * at[turning] * at[turning] * s - at[gravity] * at[radius]) / (6.0 * inertia * at[turning] * s);
     const auto v = rotated(saltus::quaternion_at(at, p0), cross(lowest(at), omega(at)));

@@ -1,11 +1,9 @@
-// A source, a choke whose iron saturates, a diode, and a capacitor beside the load. Flux and current of the choke are
-// linked by
+// A source, a choke whose iron saturates, a diode, and a capacitor beside the load. Flux and current of the choke satisfy
 //
 //     flux = L i + saturation tanh(i / knee)
 //
-// which gives the flux for a current but not the reverse: the current is an algebraic state. All equations are written
-// as residuals. The diode conducts from where the source has risen above the load, until the current has fallen to
-// zero.
+// which gives the flux for a current but not the reverse: the current is an algebraic state. All equations are written as residuals. The
+// diode begins to conduct when the source has risen above the load, and blocks when the current has fallen to zero.
 #include <saltus.hpp>
 
 struct saturating_choke {
@@ -53,7 +51,7 @@ struct saturating_choke {
     r[i] = at[flux] - at[inductance] * at[i] - at[saturation] * tanh(at[i] / at[knee]);
   }
 
-  // A guard that has no meaning in a mode is a constant on its side.
+  // A guard without meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     g[ends] = select(at.is_on(conducts), at[i], 1.0);
     g[begins] = select(at.is_on(conducts), -1.0, e(at) - at[v]);

@@ -1,4 +1,4 @@
-// A space shuttle re-enters on a prescribed drag: the bank angle is found from a constraint in which it does not occur. Index 3.
+// A space shuttle re-enters at a prescribed drag: a constraint in which the bank angle does not occur determines it. Index 3.
 #include <saltus.hpp>
 
 struct shuttle_reentry {

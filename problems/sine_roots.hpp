@@ -1,4 +1,4 @@
-// Only the guard varies: sin(2 pi f t) has 999 zeros in (0, 1) at f = 500, each of which is counted.
+// Only the guard varies: sin(2 pi f t) has 999 zeros in (0, 1) at f = 500; each one is counted.
 #include <saltus.hpp>
 
 struct sine_roots {

@@ -1,5 +1,5 @@
-// A weight on a rope: a pendulum while the rope is taut, free flight while it is slack, and a pull where it becomes taut again.
-// The rope's tension is the multiplier of its constraint; where it falls to zero the constraint is switched off.
+// A weight on a rope: a pendulum while the rope is taut, free flight while it is slack, and a pull when it becomes taut again. The rope's
+// tension is the multiplier of its constraint; when it falls to zero the constraint is switched off.
 #include "parts/slack_pendulum.hpp"
 
 struct slack_pendulum : slack_pendulum_of<slack_pendulum> {

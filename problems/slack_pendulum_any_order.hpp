@@ -1,5 +1,5 @@
-// The weight on a rope (slack_pendulum.hpp) by equations that are others in either mode: while the rope is taut it keeps its length
-// (index 3), while it is slack it does not pull (index 1). No offsets serve both.
+// The weight on a rope (slack_pendulum.hpp) with different equations in its two modes: a taut rope keeps its length (index 3), a slack rope
+// does not pull (index 1). No offsets serve both.
 #include "parts/slack_pendulum.hpp"
 
 struct slack_pendulum_any_order : slack_pendulum_of<slack_pendulum_any_order> {
@@ -36,7 +36,7 @@ struct slack_pendulum_any_order : slack_pendulum_of<slack_pendulum_any_order> {
   }
   static void transition(auto& now) {
     if (now.due(slack)) {
-      // Some roundings inside of where the rope would pull: play grows but like the cube of time.
+      // A few ulps inside the length at which the rope would pull, because the slack grows only as the cube of time.
       const auto inside = 1.0 - 1e-15;
       now[x] = inside * now[x];
       now[y] = inside * now[y];

@@ -1,5 +1,5 @@
-// A crank drives a slider through a rod, by coordinates of every body: a loop that is closed four times, at its dead points, too,
-// where the slider turns back and does not say which way the crank goes on.
+// A crank drives a slider through a rod, in coordinates of every body: a loop with four closure conditions. It also passes the dead points,
+// where the slider turns back and its position does not tell which way the crank moves on.
 #include "parts/slider_crank.hpp"
 
 struct slider_crank : slider_crank_of<slider_crank> {

@@ -1,4 +1,4 @@
-// The slider and its crank (slider_crank.hpp) as Newton's and Euler's equations of each body with the forces of the four joints.
+// The slider and its crank (slider_crank.hpp) by Newton's and Euler's equations of each body with the forces of the four joints.
 #include "parts/slider_crank.hpp"
 
 struct slider_crank_any_order : slider_crank_of<slider_crank_any_order> {

@@ -1,6 +1,6 @@
-// A slider crank whose wrist pin has play: a journal at the end of the rod in a bearing of the slider. While it flies through its gap
-// there is no joint; it meets the bearing by impacts without friction, ever lower ones, until it touches and slides along the bearing.
-// It parts where the force between them falls to zero, and meets the bearing on another side.
+// A slider crank whose wrist pin has play: a journal at the end of the rod in a bearing of the slider. While the journal flies through the
+// gap there is no joint. It meets the bearing by impacts without friction, ever lower ones, until it touches and slides along the bearing.
+// It separates when the contact force falls to zero, and meets the bearing on another side.
 #include <saltus.hpp>
 
 struct slider_crank_with_clearance {
@@ -50,7 +50,7 @@ struct slider_crank_with_clearance {
                                                             {play, "m", "what is left of the play"},
                                                             {press, "N", "between journal and bearing"}};
 
-  /// As without play, the journal in the middle of its bearing.
+  /// The configuration without play: the journal is in the middle of its bearing.
   static void initial(auto& at) {
     const auto s = sin(at[crank]), c = cos(at[crank]);
     const auto sine = -at[radius] / at[length] * s, cosine = sqrt(1.0 - sine * sine);
@@ -73,7 +73,7 @@ struct slider_crank_with_clearance {
     f[v_crank] = f[vx] = f[v_rod] = f[v_slider] = 0.0;
     f[vy] = -at[m_rod] * at[gravity];
   }
-  // Its gradient by the journal's place has the length 1 where they touch: the multiplier is the force.
+  // The gradient with respect to the journal's position has length 1 in contact, so the multiplier is the force.
   static auto left(const auto& at) {
     const auto dx = at[x] + 0.5 * at[length] * cos(at[rod]) - at[slider];
     const auto dy = at[y] + 0.5 * at[length] * sin(at[rod]);

@@ -1,5 +1,5 @@
-// A slider crank that is driven against a stop of its slider. It bounces, ever lower, until it rests there; then all of it stands still
-// until the torque that drives it has turned round, and the force on the stop falls to zero.
+// A slider crank that is driven against a stop of its slider. The slider bounces, ever lower, until it rests there; then the mechanism
+// stands still until the driving torque has reversed and the force on the stop falls to zero.
 #include <saltus.hpp>
 
 struct slider_crank_with_stop {
@@ -51,7 +51,7 @@ struct slider_crank_with_stop {
   enum output { press };
   static constexpr saltus::derived<output> output_list[] = {{press, "N", "of the stop on the slider"}};
 
-  /// The point of the configuration that the crank's angle and its rate make, with the slider on the side of the rod.
+  /// The configuration for the crank's angle and its angular velocity, with the slider on the side of the rod.
   static void initial(auto& at) {
     const auto s = sin(at[crank]), c = cos(at[crank]);
     const auto sine = -at[radius] / at[length] * s, cosine = sqrt(1.0 - sine * sine);

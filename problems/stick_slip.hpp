@@ -2,10 +2,10 @@
 //
 //     m x'' = -k x - c x' - F sign(v_rel) / (1 + delta |v_rel|),   v_rel = x' - v_belt
 //
-// Friction falls with the speed of slipping, which makes the steady state unstable. At v_rel = 0 friction takes
-// whatever value keeps the block on the belt, up to F: Filippov's sliding along v_rel = 0, which the engine
-// integrates. `stick` is logged where it begins, `leaves_stick` where the spring overcomes F. Every slip begins at
-// v = v_belt, k x + c v = F, so the limit cycle is reached exactly, in one slip.
+// Friction falls with the speed of slipping, which makes the steady state unstable. At v_rel = 0 friction takes any value up to F that
+// keeps the block on the belt: Filippov's sliding along v_rel = 0, which the engine integrates. The log has `stick` when it begins, and
+// `leaves_stick` when the spring overcomes F. Every slip begins at v = v_belt, k x + c v = F, so one slip reaches the limit cycle
+// exactly.
 #include <saltus.hpp>
 
 struct stick_slip {

@@ -1,10 +1,10 @@
-// A ball falls onto a hard ground, which is a spring and a damper: contacts of a third of a millisecond between flights
-// of half a second. The bounces fade until the ball no longer leaves the ground; it then settles on the compressed
-// spring, at -m g / k, as an oscillation that dies out in a time of 2 m / c. From there on the solution is constant,
-// and only stiffness is left. With much damping, c^2 > 4 k m, it does not bounce at all.
+// A ball falls onto a hard ground, which is a spring and a damper: contacts of a third of a millisecond between flights of half a second.
+// The bounces fade until the ball no longer leaves the ground. It then settles on the compressed spring, at -m g / k, in an oscillation
+// that decays in a time of 2 m / c. From there on the solution is constant, and only stiffness is left. With much damping, c^2 > 4 k m, the
+// ball does not bounce at all.
 //
-// In contact m v' = -m g - k y - c v. The force jumps by c v where a contact begins or ends. With m = 1 a bounce keeps
-// about exp(-pi c / sqrt(4 k - c^2)) of the velocity.
+// In contact m v' = -m g - k y - c v. The force jumps by c v at the beginning and the end of a contact. With m = 1 a bounce keeps about
+// exp(-pi c / sqrt(4 k - c^2)) of the velocity.
 #include <saltus.hpp>
 
 struct stiff_ball {

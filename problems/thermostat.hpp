@@ -1,5 +1,5 @@
-// A room under a thermostat: the smallest hybrid automaton, two guards that do different things.
-// Once it has switched, it is off for 10 ln(21/19) and on for 10 ln(31/29), forever.
+// A room under a thermostat: the smallest hybrid automaton, with two guards of different effect. After the first switching it is off for 10
+// ln(21/19) and on for 10 ln(31/29), forever.
 #include <saltus.hpp>
 
 struct thermostat {

@@ -1,5 +1,5 @@
-// A disc is thrown with backspin, bounces on a rough floor until it lies there, slides until it rolls, and comes back. Friction
-// acts at each impact, and while the disc slides; every phase has a closed form.
+// A disc is thrown with backspin, bounces on a rough floor until it lies there, slides until it rolls, and comes back. Friction acts at
+// each impact and while the disc slides; every phase has a closed form.
 #include <saltus.hpp>
 
 struct thrown_disc {

@@ -1,4 +1,4 @@
-// The orbit of campbell_orbits.hpp as it is written down, with no index declared: x3 = 0, and from x = (sqrt(L), 0)
+// The orbit of campbell_orbits.hpp in its original form, with no index declared: x3 = 0, and from x = (sqrt(L), 0)
 //
 //     x1 = sqrt(L) cos(sqrt(b) t),    x2 = sqrt(L / b) sin(sqrt(b) t)
 //

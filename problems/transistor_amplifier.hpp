@@ -1,6 +1,6 @@
-// An amplifier of two transistors, coupled by capacitors: a sine of 0.1 V at the input, amplified and badly distorted
-// at the output. Kirchhoff's law at each of the eight nodes; a capacitor between two nodes puts the derivatives of both
-// into both equations, so the mass matrix is singular (rank 5) though every state has a derivative.
+// An amplifier of two transistors, coupled by capacitors: a sine of 0.1 V at the input, amplified and badly distorted at the output.
+// Kirchhoff's law holds at each of the eight nodes. A capacitor between two nodes puts the derivatives of both into both equations, so the
+// mass matrix is singular (rank 5) though every state has a derivative.
 #include "parts/transistor_amplifier.hpp"
 
 struct transistor_amplifier : transistor_amplifier_of<transistor_amplifier> {
@@ -18,7 +18,7 @@ struct transistor_amplifier : transistor_amplifier_of<transistor_amplifier> {
   };
 
   static void mass(const auto& at, auto& m) {
-    const auto between = [&](state a, state b, double k) {  // in either row, the current into its node
+    const auto between = [&](state a, state b, double k) {  // in either row: the current into its node
       m(a, a) = m(b, b) = -k * at[C];
       m(a, b) = m(b, a) = k * at[C];
     };

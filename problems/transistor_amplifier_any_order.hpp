@@ -1,8 +1,8 @@
-// The transistor amplifier of transistor_amplifier.hpp by charges: the coupling capacitors' are unknowns. Written with voltages
-// alone the two equations at a capacitor contain the same combination of highest derivatives, C (u1' - u2'), and no structural
-// analysis can see that det J = 0. With its charge the index is 1.
+// The transistor amplifier of transistor_amplifier.hpp by charges: those of the coupling capacitors are unknowns. With voltages alone the
+// two equations at a capacitor contain the same combination of highest derivatives, C (u1' - u2'), and no structural analysis can see that
+// det J = 0. With its charge the index is 1.
 //
-// An equation with the name of a voltage is Kirchhoff's law at that node, one with the name of a charge is that of its capacitor.
+// An equation with the name of a voltage is Kirchhoff's law at that node; one with the name of a charge is the law of its capacitor.
 #include "parts/transistor_amplifier.hpp"
 
 struct transistor_amplifier_any_order : transistor_amplifier_of<transistor_amplifier_any_order> {

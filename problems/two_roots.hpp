@@ -1,5 +1,5 @@
-// Two zeros of a guard inside one step, so that it has the same sign at both ends. On purpose there is no longest step:
-// the cubic Hermite interpolant is exact on this quadratic and must have both.
+// Two zeros of a guard inside one step, so that it has the same sign at both ends. The model deliberately has no longest step: the cubic
+// Hermite interpolant is exact on this quadratic and must find both zeros.
 #include <saltus.hpp>
 
 struct two_roots {

@@ -1,8 +1,8 @@
 // Two tanks, one filled by a pump under two-point control, joined by a pipe at the bottom and one at some height.
 //
-// All flows are Torricelli's, q = S sqrt(2 g head). The upper pipe carries water while a level is above it, so its flow
-// sets in like the square root of the level above it: an infinite derivative at the point where the guard fires. The
-// controller keeps the level of the second tank between two marks, the pump being on or off.
+// All flows are Torricelli's, q = S sqrt(2 g head). The upper pipe carries water while a level is above it. Its flow begins as the square
+// root of the level above it, with an infinite derivative at the point where the guard fires. The controller keeps the level of the second
+// tank between two marks by switching the pump on and off.
 #include <saltus.hpp>
 
 struct two_tanks {
@@ -53,7 +53,7 @@ struct two_tanks {
   /// Speed of the flow under a head of water, in m/s; towards the lower side.
   static auto torricelli(const auto& at, const auto& head) {
     const auto speed = sqrt(2.0 * at[gravity] * abs(head));
-    return select(head > 0.0, speed, select(head < 0.0, -speed, 0.0 * head));  // no derivative of the root at 0
+    return select(head > 0.0, speed, select(head < 0.0, -speed, 0.0 * head));  // without a derivative of the root at 0
   }
 
   static void rhs(const auto& at, auto& dy) {
@@ -73,7 +73,7 @@ struct two_tanks {
     g[balance] = at[level_1] - at[level_2];
   }
 
-  // The other three do nothing here: they make a step begin or end where the derivative of the square root is infinite.
+  // The other three guards have no effect here: they make a step begin or end where the derivative of the square root is infinite.
   static void transition(auto& now) {
     if (now.due(too_low)) now[pump] = 1.0;
     if (now.due(too_high)) now[pump] = 0.0;

@@ -1,8 +1,8 @@
-// Van der Pol's oscillator: with a large mu it creeps along one branch of a slow curve, jumps to the other within a
-// time of the order 1/mu, and creeps back. The guard logs the jumps.
+// Van der Pol's oscillator: with a large mu it creeps along one branch of a slow curve, jumps to the other within a time of the order
+// 1/mu, and creeps back. The guard logs the jumps.
 //
-// In the time unit of the undamped oscillation, x'' = mu (1 - x^2) x' - x, half a period lasts about 0.81 mu. A unit of
-// time of mu gives the form that is usually tabulated, with eps = 1/mu^2:
+// In the time unit of the undamped oscillation, x'' = mu (1 - x^2) x' - x, half a period lasts about 0.81 mu. With mu as the unit of
+// time the equation has its usual form, with eps = 1/mu^2:
 //
 //     eps v' = (1 - x^2) v - x,    unit = mu
 //

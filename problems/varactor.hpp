@@ -1,11 +1,10 @@
-// A coil, a resistor and a diode whose capacitance depends on its voltage: one of the first circuits that were seen to
-// double their period. The capacitance is that of the junction,
+// A coil, a resistor and a diode whose capacitance depends on its voltage: one of the first circuits known to double their period. The
+// capacitance is the sum of that of the junction,
 //
 //     C(v) = C0 / sqrt(1 - v / phi)    below v = F phi,    linear in v above, with the same value and slope,
 //
-// and of the charge that the current has stored, tau dI/dv. It multiplies the time derivative of the voltage: a mass
-// matrix that depends on the state. The second derivative of C jumps at F phi: a guard without a transition makes a
-// step end there.
+// and of that of the charge stored by the current, tau dI/dv. It multiplies the time derivative of the voltage: a mass matrix that
+// depends on the state. The second derivative of C jumps at F phi: a guard without a transition makes a step end there.
 #include <saltus.hpp>
 
 struct varactor {

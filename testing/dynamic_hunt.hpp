@@ -1,6 +1,6 @@
-// The hunt over real dynamics: guards that are known functions of solutions known in closed form, which are integrated with
-// an error control that knows nothing of them. Every event must fire once, in its order, at its time but for the error of
-// the solution; where that error decides whether there is an event at all, a case is open and is not judged.
+// The hunt over real dynamics: guards are known functions of solutions in closed form, and the error control of the integration does not
+// see them. Every event must fire once, in its order, at its time up to the error of the solution. A case is open, and not judged, if that
+// error decides whether there is an event at all.
 #pragma once
 
 #include "testing/hunt.hpp"
@@ -67,7 +67,7 @@ class oscillator_prey {
     if (o.log.size() < expected.size()) return void(++r.missed);
     if (o.log.size() > expected.size()) return void(++r.repeated);
     bool in_order = true, in_time = true;
-    for (int i = 0; i < 2; ++i) {  // guard by guard: the order between them is that of the times
+    for (int i = 0; i < 2; ++i) {  // guard by guard: the order between guards follows from the times
       auto at = o.log.begin();
       for (const auto& e : expected) {
         if (e.guard != i) continue;
@@ -86,7 +86,7 @@ class oscillator_prey {
   struct crossing {
     double time;
     int guard;
-    double root;  ///< of its polynomial, as a value of cos or sin
+    double root;  ///< of the guard's polynomial, as a value of cos or sin
   };
 
   static double phase(const hunted& c, double t) {
@@ -96,7 +96,7 @@ class oscillator_prey {
     return guard == 0 ? std::cos(phase(c, t)) : std::sin(phase(c, t));
   }
 
-  /// Adds the crossings of one guard. Returns false where an error of `tolerated` could add or take away one.
+  /// Adds the crossings of one guard. Returns false if an error of `tolerated` could add or remove a crossing.
   bool add_crossings(const hunted& c, int guard, double tolerated, std::vector<crossing>& to) const {
     const auto& p = c.guard[guard];
     std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree);
@@ -116,14 +116,14 @@ class oscillator_prey {
     return true;
   }
 
-  /// The times at which cos (guard 0) or sin (1) of the phase is at root r of the polynomial.
+  /// Adds the times at which cos (guard 0) or sin (1) of the phase is at root r of the polynomial.
   void add_times(const hunted& c, int guard, double r, std::vector<crossing>& to) const {
     constexpr double turn = 6.283185307179586;
     const double root = 2.0 * r - 1.0;
     const double last = phase(c, c.end), angle = guard == 0 ? std::acos(root) : std::asin(root);
     const bool is_positive_above = c.guard[guard].is_positive_above(r);
     for (const bool second : {false, true}) {
-      // cos falls at acos(root), sin rises at asin(root); on the way back it is the other way round.
+      // cos falls at acos(root), sin rises at asin(root); at the second passage the signs are reversed.
       const bool rises = is_positive_above == ((guard == 1) != second);
       if (which_ == heard::one_way && rises != (guard == 0)) continue;
       const double first = second ? (guard == 0 ? 0.0 : 0.5 * turn) - angle : angle;
@@ -147,8 +147,8 @@ class oscillator_prey {
   heard which_;
 };
 
-/// A threshold of a slow state beside a fast stable mode (testing/models/slow_guard.hpp): two guards fire once, together, and
-/// a wall ends the run.
+/// A threshold of a slow state beside a fast stable mode (testing/models/slow_guard.hpp): two guards fire once, together, and a wall ends
+/// the run.
 class slow_prey {
  public:
   struct hunted {

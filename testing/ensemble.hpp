@@ -1,5 +1,4 @@
-// Runs an ensemble inside a test, by the same path as the program: flags -> spec -> plan -> compiled module ->
-// scheduler.
+// Runs an ensemble inside a test, by the same path as the program: flags -> spec -> plan -> compiled module -> scheduler.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +20,12 @@ namespace saltus::test {
 struct event_row {
   std::int64_t instance;
   double time;
-  std::string guard;                  ///< or time event (host::event_names)
+  std::string guard;                  ///< the guard or time event (host::event_names)
   std::vector<double> before, after;  ///< states, and outputs if they are logged
-  std::vector<double> derivative;     ///< of its time
+  std::vector<double> derivative;     ///< derivative of the event time
 };
 
-/// Everything a run leaves behind, in memory.
+/// All results of a run, in memory.
 struct outcome : abi::counters<std::vector<long long>> {
   host::plan plan;
   host::run_summary summary;
@@ -49,13 +48,13 @@ struct outcome : abi::counters<std::vector<long long>> {
   double output(std::size_t index, std::int64_t instance = 0) const {
     return final_output[index * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)];
   }
-  /// The derivative of number q, a final state, an output or (behind them) t_final or a reduction, by parameter j.
+  /// The derivative of number q (a final state, an output, t_final or a reduction, in this order) by parameter j.
   double derivative(std::size_t q, std::size_t j = 0, std::int64_t instance = 0) const {
     const auto of_one = host::sensitivity_columns(plan) / host::directions(plan);
     return final_derivative[(j * of_one + q) * static_cast<std::size_t>(plan.count) +
                             static_cast<std::size_t>(instance)];
   }
-  /// Sample k of state (or output) q; behind them stand their derivatives.
+  /// Sample k of state (or output) q; the derivatives follow all of these.
   double sample(std::size_t q, std::int64_t instance, std::int64_t k) const {
     return samples[(q * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)) *
                        static_cast<std::size_t>(plan.sample_count) +
@@ -111,8 +110,8 @@ inline outcome run(host::plan p) {
         });
       },
       [](std::int64_t) {}, stop);
-  // Chunks come as they end; each instance's own rows are in order.
-  // Not "<", behind which a template of that name would be looked for where the kernels are known.
+  // Chunks arrive in any order; each instance's own rows are in order. Not "<": where the kernels are known, a compiler would look for a
+  // template of that name.
   std::stable_sort(r.log.begin(), r.log.end(), [](const auto& a, const auto& b) { return b.instance > a.instance; });
   return r;
 }

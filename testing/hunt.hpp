@@ -1,7 +1,7 @@
-// The hunt: random guards whose roots are known (testing/models/polynomial_guard.hpp), each over one long step. Every
-// root of odd multiplicity must fire, once, in its order, at its time; nothing else may.
+// The hunt: random guards with known roots (testing/models/polynomial_guard.hpp), each over one long step. Every root of odd multiplicity
+// must fire, once, in its order, at its time; nothing else may fire.
 //
-// A case is a function of (seed, family, number): any that goes wrong can be made again.
+// A case is a function of (seed, family, number), so any failure can be reproduced.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace saltus::test {
 
-/// What the guards of a hunt look like.
+/// The shapes of a hunt's guards.
 enum class shape {
   scattered,  ///< 1 to 8 roots, inside and outside of the step
   pair,       ///< two roots 1e-1 to 1e-8 of the step apart, and up to 6 more
@@ -45,7 +45,7 @@ struct polynomial {
   int degree = 0;
   double centre = 0.5, height = -1.0, scale = 1.0;
 
-  /// Is it positive just above x?
+  /// True if the polynomial is positive just above x.
   bool is_positive_above(double x) const {
     const auto end = root.begin() + degree;
     return (scale > 0.0) == (std::count_if(root.begin(), end, [&](double r) { return r > x; }) % 2 == 0);
@@ -55,10 +55,10 @@ struct polynomial {
 /// Which crossings are events.
 enum class heard {
   both,    ///< all
-  one_way  ///< of the first guard those where it rises, of the second one those where it falls
+  one_way  ///< those of the first guard where it rises, those of the second where it falls
 };
 
-/// One case: two guards, and what must fire.
+/// One case: two guards, and the events that must fire.
 struct hunted {
   struct crossing {
     double time;
@@ -149,14 +149,14 @@ inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
   return c;
 }
 
-/// What a hunt has brought home: numbers of cases, but for `events`.
+/// The result of a hunt: numbers of cases, except `events`.
 struct bag {
   std::int64_t cases = 0, events = 0, missed = 0, repeated = 0, out_of_order = 0, late = 0, failed = 0,
                undetermined = 0;
-  std::int64_t wrong_side = 0;  ///< logged with a guard short of its new side, or beyond a wall
+  std::int64_t wrong_side = 0;  ///< logged with a guard not yet on its new side, or beyond a wall
   std::int64_t open = 0;        ///< the error of the solution decides whether there is an event: not judged
   std::array<std::int64_t, 9> of_degree{}, missed_of{};  ///< cases by the degree of the first guard, and those missed
-  std::vector<std::uint64_t> wrong;                      ///< a few of those that went wrong
+  std::vector<std::uint64_t> wrong;                      ///< some of the cases that failed
 
   std::int64_t all_wrong() const { return missed + repeated + out_of_order + late + failed + wrong_side; }
   void add(const bag& more) {
@@ -183,7 +183,7 @@ class case_writer {
   std::size_t n_, i_, parameters_ = 0, states_ = 0;
 };
 
-/// What became of one case.
+/// The outcome of one case.
 struct outcome_of_case {
   struct row {
     double time;
@@ -195,10 +195,10 @@ struct outcome_of_case {
   std::vector<double> final_state;
 };
 
-/// Runs numbered cases of one plan in chunks, over threads. A Prey says what a case is and what is wrong with its outcome:
+///  Runs numbered cases of one plan in chunks, over threads. A Prey makes the cases and judges their outcomes:
 ///
-///     using hunted;  hunted make(number);  void write(const hunted&, case_writer&);
-///     void judge(const hunted&, const outcome_of_case&, bag&)         adds to the bag of one case
+///      using hunted;  hunted make(number);  void write(const hunted&, case_writer&);
+///      void judge(const hunted&, const outcome_of_case&, bag&)         adds to the bag of one case
 template <class Prey>
 class chunked_hunt {
  public:
@@ -254,7 +254,7 @@ class chunked_hunt {
     backend_->integrate(
         chunk, [](std::int64_t) { return true; }, used);
 
-    // The rows of the log, case by case; those of one case stand in their order.
+    // The rows of the log, grouped by case; within a case they stay in order.
     const auto& log = chunk.log;
     std::vector<std::size_t> begin(n + 1, 0), row(log.slot.size());
     for (const auto slot : log.slot) ++begin[static_cast<std::size_t>(slot) + 1];

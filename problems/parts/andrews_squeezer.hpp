@@ -1,5 +1,5 @@
-// What the squeezing mechanisms have in common: bodies, spring, motor and loops. A model defines its states, among them the seven
-// angles, and names for what closes the loops.
+// Common parts of the squeezing mechanisms: bodies, spring, motor and loops. A model defines its states, among them the seven angles, and
+// the names of the loops' closure conditions.
 #pragma once
 #include <saltus.hpp>
 
@@ -26,7 +26,7 @@ struct andrews_squeezer_of {
                           ss = 0.035, sa = 0.01874, sb = 0.01043, sc = 0.018, sd = 0.02, ta = 0.02308, tb = 0.00916,
                           u = 0.04, ua = 0.01228, ub = 0.00449, zf = 0.02, zt = 0.04, fa = 0.01421;  // m
 
-  /// entry(i, j, its value) for each entry of the symmetric mass matrix that is not zero, once.
+  /// entry(i, j, value), once for each entry of the symmetric mass matrix that is not zero.
   static void each_mass(const auto& at, const auto& entry) {
     const auto cT = cos(at[Model::Theta]), sP = sin(at[Model::Phi]), sO = sin(at[Model::Omega]);
     entry(Model::beta, Model::beta, m1 * ra * ra + m2 * (rr * rr + da * da - 2.0 * da * rr * cT) + I1 + I2);
@@ -42,12 +42,12 @@ struct andrews_squeezer_of {
     entry(Model::epsilon, Model::epsilon,
           m6 * ((zf - fa) * (zf - fa) - 2.0 * u * (zf - fa) * sO + u * u) + m7 * (ua * ua + ub * ub) + I6 + I7);
   }
-  /// From where the spring is fixed to its other end.
+  /// The vector from the fixed end of the spring to its other end.
   struct spring_end {
     static auto x(const auto& at) { return sd * cos(at[Model::gamma]) + sc * sin(at[Model::gamma]) + (xb - xc); }
     static auto y(const auto& at) { return sd * sin(at[Model::gamma]) - sc * cos(at[Model::gamma]) + (yb - yc); }
   };
-  /// on(i, the force on coordinate i), but for that of the constraints; rate(i) is the time derivative of coordinate i.
+  /// on(i, force on coordinate i), without the constraint forces; rate(i) is the time derivative of coordinate i.
   static void each_force(const auto& at, const auto& rate, const auto& on) {
     const auto vb = rate(Model::beta), vT = rate(Model::Theta), vP = rate(Model::Phi), vd = rate(Model::delta);
     const auto vO = rate(Model::Omega), ve = rate(Model::epsilon);
@@ -63,7 +63,7 @@ struct andrews_squeezer_of {
     on(Model::Omega, -m6 * u * (zf - fa) * ve * ve * cO);
     on(Model::epsilon, m6 * u * (zf - fa) * vO * (vO + 2.0 * ve) * cO);
   }
-  /// What is left open of the three loops.
+  /// Residuals of the closure of the three loops.
   static void close(const auto& at, auto& c) {
     const auto x = rr * cos(at[Model::beta]) - d * cos(at[Model::beta] + at[Model::Theta]);
     const auto y = rr * sin(at[Model::beta]) - d * sin(at[Model::beta] + at[Model::Theta]);

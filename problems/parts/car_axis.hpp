@@ -1,4 +1,4 @@
-// What the car axes have in common: a road, two springs, two constraints. A model defines its states, among them xl, yl, xr, yr.
+// Common parts of the car axes: a road, two springs, two constraints. A model defines its states, among them xl, yl, xr, yr.
 #pragma once
 #include <saltus.hpp>
 
@@ -27,13 +27,13 @@ struct car_axis_of {
     return sqrt(at[length] * at[length] - y * y);
   }
   static auto scale(const auto& at) { return 0.5 * at[M] * at[eps] * at[eps]; }
-  /// By what part a spring is shorter than at rest; dx, dy lead from its wheel to the axis.
+  /// Relative shortening of a spring; dx, dy lead from its wheel to the axis.
   static auto shortening(const auto& at, const auto& dx, const auto& dy) {
     return at[spring] / sqrt(dx * dx + dy * dy) - 1.0;
   }
-  /// Is the left spring perpendicular to the line between the wheels?
+  /// Zero if the left spring is perpendicular to the line between the wheels.
   static auto inclination(const auto& at) { return at[Model::xl] * wheel(at) + at[Model::yl] * bump(at); }
-  /// Does the axis keep its length?
+  /// Zero if the axis has its length.
   static auto excess(const auto& at) {
     const auto dx = at[Model::xl] - at[Model::xr], dy = at[Model::yl] - at[Model::yr];
     return dx * dx + dy * dy - at[length] * at[length];

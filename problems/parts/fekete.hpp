@@ -1,6 +1,6 @@
-// What the Fekete problems have in common: N points on the unit sphere repel each other with forces that are inverse to their
-// distances, and are damped. They come to rest where the product of all distances is largest, to which a Fekete point set belongs.
-// There each multiplier is -(N - 1)/4, since x . (sum of the forces) = (N - 1)/2. The problem may be turned about any axis.
+// Common parts of the Fekete problems: N points on the unit sphere repel each other with forces inverse to their distances, and are damped.
+// They come to rest at a maximum of the product of all distances, as a Fekete point set does. There each multiplier is -(N - 1)/4, since x
+// . (sum of the forces) = (N - 1)/2. The problem is invariant under rotations about any axis.
 //
 // A model defines its states, among them the families x, y, z and pull.
 #pragma once
@@ -19,8 +19,7 @@ struct fekete_of {
   enum parameter { damping };
   static constexpr saltus::variable<parameter> parameter_list[] = {{damping, 0.5, "1", "alpha: force by velocity"}};
 
-  /// Four rings of points, from the north to the south, each level, and a multiplier that lets the forces have no part along a
-  /// radius.
+  /// Four rings of points, from north to south, each at one latitude, and multipliers that balance the radial part of the forces.
   static void place(auto& at) {
     struct level {
       int first, count;
@@ -35,7 +34,7 @@ struct fekete_of {
       for (int k = 0; k < ring.count; ++k) {
         // The last ring is counted from 0, the others from 1.
         const double number = ring.first == 16 ? k : k + 1;
-        // Numbers of the model's own: their functions have the same bits everywhere.
+        // `none` makes these the model's own numbers, whose functions have the same bits everywhere.
         const auto longitude = 2.0 * pi * number / ring.count + ring.turn + none, latitude = ring.latitude + none;
         const int i = ring.first + k;
         at(Model::x, i) = cos(longitude) * cos(latitude);
@@ -45,7 +44,7 @@ struct fekete_of {
     for (int i = 0; i < N; ++i) at(Model::pull, i) = -0.25 * (N - 1);
   }
 
-  /// on(i, x, y, z: the force on point i from another) for each two points in both orders.
+  /// on(i, x, y, z), with the force on point i from another point, for every ordered pair of points.
   static void each_force(const auto& at, const auto& on) {
     for (int i = 0; i < N; ++i)
       for (int j = 0; j < i; ++j) {

@@ -1,8 +1,8 @@
-// What the marble jars of all sizes have in common: N marbles without friction are poured into a jar, a cylinder on a
+// Common parts of the marble jars of all sizes: N marbles without friction are poured into a jar, a cylinder on a
 // plane. Where two surfaces overlap by a gap g < 0, a spring and a damper push them apart with the force -k g - c g'
 // along the gradient of g.
 //
-// Undamped, the energy is constant, whatever the events; the motion is chaotic, so that little else is known of it
+// Without damping the energy is constant in spite of the events. The motion is chaotic, so little else is known of it
 // for long (tests/reference/event_problems.py).
 #pragma once
 
@@ -104,12 +104,12 @@ struct marble_jar_of {
       const auto r = from_axis(at, i);
       const auto inward = -(at(x, i) * at(vx, i) + at(y, i) * at(vy, i)) / r;
       const auto a = select(at.above(cylinder, i), 0.0, push(at, cylinder_gap(at, i), inward)) / r;
-      dy(vx, i) = 0.0 - a * at(x, i);  // not -0.0: adding the zero of a pair changes nothing
+      dy(vx, i) = 0.0 - a * at(x, i);  // not -0.0: adding the zero force of a pair then changes nothing
       dy(vy, i) = 0.0 - a * at(y, i);
     }
     each_pair([&](int i, int j, int k) {
       const auto touching = !at.above(pair, k);
-      if (none(touching)) return;  // most pairs are apart in all instances at once
+      if (none(touching)) return;  // most pairs are apart in all instances
       const auto nx = at(x, i) - at(x, j), ny = at(y, i) - at(y, j), nz = at(z, i) - at(z, j);
       const auto d = distance(at, i, j);
       const auto rate =

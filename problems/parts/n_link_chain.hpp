@@ -1,5 +1,5 @@
-// What the chains of all lengths have in common: n slender links, hinged one to the next and the first to a fixed point, each by
-// the coordinates of its middle and its angle.
+// Common parts of the chains of all lengths: n slender links, hinged one to the next and the first to a fixed point, each with the
+// coordinates of its middle and its angle.
 #pragma once
 
 #include <saltus.hpp>
@@ -67,7 +67,7 @@ struct n_link_chain_of {
     }
   }
   static void constraints(const auto& at, auto& c) {
-    auto end_x = 0.0 * at(x, 0), end_y = end_x;  // of the link before
+    auto end_x = 0.0 * at(x, 0), end_y = end_x;  // end of the previous link
     for (int i = 0; i < n; ++i) {
       const auto along = 0.5 * at[length] * cos(at(angle, i)), across = 0.5 * at[length] * sin(at(angle, i));
       c(hinge_x, i) = at(x, i) - along - end_x;

@@ -1,16 +1,16 @@
-// What the forms of the NAND gate have in common: all of it.
+// The NAND gate, complete; its two forms only choose how the equations are written.
 //
 // A NAND gate in n-channel technology: a load transistor of the depletion type and, in series below it, two transistors
-// of the enhancement type, which the inputs V1 and V2 control. Kirchhoff's law at each of 14 nodes. Capacitors between
-// the nodes depend on the voltages across them, so that the matrix of C(u) u' = f(t, u) does; it is regular.
+// of the enhancement type, which the inputs V1 and V2 control. Kirchhoff's law holds at each of 14 nodes. Capacitors between
+// the nodes depend on the voltages across them, and so does the matrix of C(u) u' = f(t, u); it is regular.
 //
 //     load: u1 source, u2 drain (behind resistors), u3 and u4 bulk to source and drain; u5 the output
 //     first input: u6 .. u9 likewise, u10 below it;     second input: u11 .. u14 likewise, ground below it
 //
 // Both inputs are trapezoids of 5 V: V1 has the period 20, V2 the period 40. Their corners are time events, 5 apart.
 //
-// The equations are those of the published program, whose solution is the reference: there a transistor of the
-// enhancement type conducts ten times less backward, which the text does not say (`beta_backward`).
+// The equations are those of the published program, whose solution is the reference. There a transistor of the enhancement type
+// conducts ten times less backward, which the published text does not mention (`beta_backward`).
 #pragma once
 #include <saltus.hpp>
 
@@ -88,9 +88,9 @@ struct nand_gate_circuit {
 
   enum time_event { corner };
   static constexpr saltus::timed<time_event> time_event_list[] = {{corner, "an input turns"}};
-  static constexpr double apart = 5.0;  // s, corners of the inputs
+  static constexpr double apart = 5.0;  // s, between corners of the inputs
 
-  /// The inputs from corner number k on: V1 rises from the second of four, V2 from the fourth of eight.
+  /// Sets the inputs from corner number k on: V1 rises from the second of four corners, V2 from the fourth of eight.
   static void turn(auto& at, const auto& k) {
     const auto piece = [&](double period, double rises, discrete base, discrete rise) {
       const auto number = k - period * floor(k / period);
@@ -107,8 +107,7 @@ struct nand_gate_circuit {
   static void time_events(const auto&, auto& when) { when.every(corner, apart); }
   static void transition(auto& now) { turn(now, floor(now.t / apart + 0.5)); }
 
-  /// The model of Shichman and Hodges: current from drain to source, by the voltages between drain, source, gate and
-  /// bulk.
+  /// The model of Shichman and Hodges: current from drain to source, from the voltages between drain, source, gate and bulk.
   struct kind {
     double threshold, body, surface;
   };
@@ -124,7 +123,7 @@ struct nand_gate_circuit {
     const Value open = min(gate, abs(ds));
     return select(with, Value(forward), -Value(backward)) * open * (2.0 * gate - open) * (1.0 + delta * abs(ds));
   }
-  /// The current of a junction that blocks.
+  /// The current of a blocking junction.
   static auto junction(const auto& at, const auto& v) {
     return select(v > 0.0, 0.0 * v, -at[saturation] * (exp(v / at[thermal]) - 1.0));
   }
@@ -133,7 +132,7 @@ struct nand_gate_circuit {
     return at[CB] * select(v > 0.0, 1.0 + v / (2.0 * built_in), 1.0 / sqrt(1.0 - v / built_in));
   }
 
-  /// Into each node, but for the capacitors.
+  /// The currents into each node, without those of the capacitors.
   static void currents(const auto& at, auto& du) {
     const auto V1 = at[base_1] + at[rise_1] * (at.t - at[since]);
     const auto V2 = at[base_2] + at[rise_2] * (at.t - at[since]);
@@ -162,7 +161,7 @@ struct nand_gate_circuit {
     du[u14] = (at[bulk] - at[u14]) / at[RBD] + junction(at, at[u14] - at[u10]);
   }
 
-  /// between(a, b, capacity) for a capacitor between two nodes, to_ground(a, capacity) for others.
+  /// between(a, b, capacity) for a capacitor between two nodes, to_ground(a, capacity) for one to ground.
   static void each_capacity(const auto& at, const auto& between, const auto& to_ground) {
     between(u1, u5, at[CGS]);
     between(u2, u5, at[CGD]);

@@ -1,4 +1,4 @@
-// P pendula, the length of each ruled by the tension of the one before it: index 2 P + 1.
+// P pendula; the tension of each rod sets the length of the next one: index 2 P + 1.
 #pragma once
 #include <saltus.hpp>
 
@@ -20,8 +20,8 @@ struct pendula_of {
       {softness, 0.1, "m s2", "how the tension of one rod lengthens the next"},
   };
 
-  // All rods level and at rest, their lengths those that the tensions before them ask for: the second derivative of the first
-  // tension, 3 (gravity/length)^2, is in the tension of the second rod. Beyond the third rod they are guesses.
+  // All rods are level and at rest, with the lengths that the previous tensions require: the second derivative of the first tension, 3
+  // (gravity/length)^2, enters the tension of the second rod. Beyond the third rod the lengths are guesses.
   static void initial(auto& at) {
     for (int i = 0; i < P; ++i) {
       at(x, i) = at[length];

@@ -1,9 +1,9 @@
-// What the ring modulators have in common: a signal and a carrier are mixed by four diodes in a ring between the coils
-// of two transformers. Each diode lies between small stray capacitances, Cs, which make the circuit stiff and let it
-// ring at 5 MHz, against 10 kHz of the carrier and 1 kHz of the signal.
+// Common parts of the ring modulators: four diodes in a ring between the coils of two transformers mix a signal and a carrier. Each diode
+// lies between small stray capacitances, Cs, which make the circuit stiff and let it ring at 5 MHz, against 10 kHz of the carrier and 1 kHz
+// of the signal.
 //
-// A model defines the amplitudes of the inputs, and the current of a diode: current(at, number, voltage); with stray capacitances
-// Cs, too.
+// A model defines the amplitudes of the inputs, and the current of a diode: current(at, number, voltage). A model with stray capacitances
+// also defines Cs.
 #pragma once
 
 #include <saltus.hpp>
@@ -55,7 +55,7 @@ struct ring_circuit_of {
     return all(at[u3] - at[u5] - common, at[u6] - at[u4] - common, at[u4] + at[u5] + common, common - at[u3] - at[u6]);
   }
 
-  /// What charges each capacitor and what drives each coil: C du/dt, L di/dt.
+  /// The currents into the capacitors and the voltages across the coils: C du/dt, L di/dt.
   static void balance(const auto& at, auto& f) {
     const auto signal = at[Model::signal] * sin(2.0 * pi * signal_frequency * at.t);
     const auto d = diodes(at);
@@ -80,7 +80,7 @@ struct ring_circuit_of {
   }
   /// body(state) for the voltages at stray capacitances.
   static void each_stray(const auto& body) { body(u3), body(u4), body(u5), body(u6); }
-  /// body(state, its capacitance or inductance) for all others.
+  /// body(state, its capacitance or inductance) for all other states.
   static void each_large(const auto& body) {
     body(u1, C), body(u2, C), body(u7, Cp);
     body(i1, Lh), body(i2, Lh), body(i3, Ls2), body(i4, Ls3), body(i5, Ls2), body(i6, Ls3), body(i7, Ls1),
@@ -88,7 +88,7 @@ struct ring_circuit_of {
   }
 };
 
-/// As an ordinary differential equation.
+/// The ring modulator as an ordinary differential equation.
 template <class Model>
 struct ring_modulator_of : ring_circuit_of<Model> {
   using circuit = ring_circuit_of<Model>;

@@ -1,10 +1,10 @@
-// What the pendula on a rope have in common: the weight, the rope and when it is taut. A model defines its states, among them x, y, vx
-// and vy.
+// Common parts of the pendula on a rope: the weight, the rope and the condition for a taut rope. A model defines its states, among them x,
+// y, vx and vy.
 //
-// From the lowest point with the speed v the rope stays taut all the way round if v^2 > 5 g l, and all the time if v^2 < 2 g l.
-// Between them it becomes slack at the height h = (v^2 - 2 g l)/(3 g) above the point of suspension, with speed^2 = g h, and the
-// weight flies along a parabola that the circle osculates: it becomes taut again at the angle 3 a where it was slack at the angle
-// a, sin a = h/l (angles from the horizontal, one on each side).
+// Started at the lowest point with the speed v, the rope stays taut all the way round if v^2 > 5 g l, and throughout a swing if v^2 < 2 g
+// l. In between it becomes slack at the height h = (v^2 - 2 g l)/(3 g) above the point of suspension, with speed^2 = g h. The weight then
+// flies along a parabola that osculates the circle, and the rope becomes taut again at the angle 3 a if it became slack at the angle a, sin
+// a = h/l (angles from the horizontal, one on each side).
 #pragma once
 #include <saltus.hpp>
 
@@ -33,7 +33,7 @@ struct slack_pendulum_of {
     at[Model::y] = -at[length];
     at[Model::vx] = at[speed];
   }
-  // Its gradient has the length 1 where the rope is taut: the multiplier is the tension.
+  // The gradient has length 1 where the rope is taut, so the multiplier is the tension.
   static auto left(const auto& at) {
     return (at[length] * at[length] - at[Model::x] * at[Model::x] - at[Model::y] * at[Model::y]) / (2.0 * at[length]);
   }

@@ -1,5 +1,5 @@
-// What the sliders on a crank have in common: bodies, the loop and its start. A model defines its states, among them crank, x, y, rod
-// and slider, and names for what closes the loop.
+// Common parts of the sliders on a crank: bodies, the loop and its start. A model defines its states, among them crank, x, y, rod and
+// slider, and the names of the loop's closure conditions.
 #pragma once
 #include <saltus.hpp>
 
@@ -22,7 +22,7 @@ struct slider_crank_of {
       {outer, saltus::falling, saltus::bilateral, "the slider turns back at its outer dead point"},
       {inner, saltus::rising, saltus::bilateral, "the slider turns back at its inner dead point"}};
 
-  /// The point of the configuration that the crank's angle and its rate make, with the slider on the side of the rod; rate(i) is the time
+  /// The configuration for the crank's angle and its angular velocity, with the slider on the side of the rod; rate(i) is the time
   /// derivative of coordinate i.
   static void place(auto& at, const auto& rate) {
     const auto s = sin(at[Model::crank]), c = cos(at[Model::crank]);
@@ -36,7 +36,7 @@ struct slider_crank_of {
     rate(Model::y) = at[radius] * c * rate(Model::crank) + 0.5 * at[length] * cosine * rate(Model::rod);
     rate(Model::slider) = -at[radius] * s * rate(Model::crank) - at[length] * sine * rate(Model::rod);
   }
-  /// What is left open of the loop.
+  /// Residuals of the loop's closure.
   static void close(const auto& at, auto& c) {
     const auto along = 0.5 * at[length] * cos(at[Model::rod]), across = 0.5 * at[length] * sin(at[Model::rod]);
     c[Model::pin_x] = at[Model::x] - along - at[radius] * cos(at[Model::crank]);

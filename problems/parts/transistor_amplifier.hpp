@@ -1,10 +1,10 @@
-// What the forms of the transistor amplifier have in common: the circuit but for its capacitors.
+// Common parts of the forms of the transistor amplifier: the circuit without its capacitors.
 //
 //     Ue -R0- (1) -C1- (2)  base of transistor 1        g(u) = beta (exp(u / UF) - 1): base to emitter
 //     emitter (3), C2 and R3 to ground;  collector (4) -C3- (5)  base of transistor 2
 //     emitter (6), C4 and R7 to ground;  collector (7) -C5- (8) -R9- ground
 //
-// The bases lie between R1, R2 and R5, R6; the collectors are fed by R4 and R8 from Ub.
+// The bases lie between R1, R2 and R5, R6; Ub feeds the collectors through R4 and R8.
 #pragma once
 #include <saltus.hpp>
 
@@ -30,7 +30,7 @@ struct transistor_amplifier_of {
       {C, 1e-6, "F", "C1; the others are two to five times as large"},
   };
 
-  /// The currents that leave the nodes but for those of the capacitors.
+  /// The currents that leave the nodes, without those of the capacitors.
   static void currents(const auto& at, auto& i) {
     const auto input = at[amplitude] * sin(2.0 * pi * at[frequency] * at.t);
     const auto g1 = at[beta] * (exp((at[Model::u2] - at[Model::u3]) / at[thermal]) - 1.0);

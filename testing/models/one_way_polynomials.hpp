@@ -1,4 +1,4 @@
-// polynomial_guard.hpp with guards of one direction: a guard goes back over zero unheard, any number of times in one step.
+// polynomial_guard.hpp with guards of one direction: a guard crosses zero back unheard, any number of times in one step.
 #include "polynomial_guard.hpp"
 
 struct one_way_polynomials : polynomial_guard {

@@ -3,8 +3,8 @@
 //
 //     u = cos(phi),  v = sin(phi),  phi' = pace (1 + swing cos(beat t)),     z' = -lambda (z - u) + u',  z = u
 //
-// and polynomials of them as in polynomial_guard.hpp: a at (1 + u) / 2, or at (1 + z) / 2, b at (1 + v) / 2. A guard turns as
-// often as its polynomial does between two turns of the oscillator, and the error control knows nothing of it.
+// and polynomials of them as in polynomial_guard.hpp: a at (1 + u) / 2, or at (1 + z) / 2, b at (1 + v) / 2. Between two turning points
+// of the oscillator a guard has all turning points of its polynomial, and the error control does not see it.
 #include <saltus.hpp>
 
 struct oscillating_guards {

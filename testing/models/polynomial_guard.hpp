@@ -1,8 +1,8 @@
-// Guards of any shape with roots that are known: polynomials in y, which is the time,
+// Guards of any shape with known roots: polynomials in y, which is the time,
 //
 //     g(y) = scale  product over i < degree of (y - root_i)  times  (y - centre)^2 + height^2 if height >= 0
 //
-// Written as a product, the sign is right for every y: y - root rounds to zero only where it is zero.
+// The product form has the right sign for every y: y - root rounds to zero only if it is zero.
 #include <saltus.hpp>
 
 struct polynomial_guard {

@@ -2,9 +2,9 @@
 //
 //     s' = drift + (z / scale)^2,     z' = -lambda (z - level scale),     s only ever rises
 //
-// so that every threshold is reached once, by two guards at the same time (up, down) and, further on, by a wall. Where scale
-// is near the tolerance, as the second concentration of Robertson's reactions is, the error control lets z swing about its
-// level by some of it, and s' with it.
+// so that every threshold is reached once, by two guards at the same time (up, down) and, further on, by a wall. If scale is near the
+// tolerance, as for the second concentration of Robertson's reactions, the error control lets z oscillate about its level by a part of
+// scale, and s' with it.
 //
 //     z / scale = level + d e,  s = drift t + level^2 t + 2 level d (1 - e) / lambda + d^2 (1 - e^2) / (2 lambda)
 //     with e = exp(-lambda t), d = z(0) / scale - level, s(0) = 0
