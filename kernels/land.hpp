@@ -219,12 +219,9 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
   const auto arriving = x.rate;
-  const auto before = x.y;
-  fire<E>(x, of_step, g, due, fires, at_knot, tol, run);
+  const auto jumps = fire<E>(x, of_step, g, due, fires, at_knot, tol, run);
   if (none(tol.zeno_part > Real(0.0))) return;
-  auto stays = mask_of<Real>::all(true);
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { stays = stays & (x.y[i] == before[i]); });
-  end_accumulations(x, due, arriving, stays, fires & is_under_way(x), tol, run);
+  end_accumulations(x, due, arriving, !jumps, fires & is_under_way(x), tol, run);
 }
 
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.

@@ -27,6 +27,10 @@ inline constexpr double lowest_flight = 64.0;
 /// Each is no longer than this part of the span.
 template <class T>
 inline constexpr T longest_sunken = T(0x1p-10);
+/// A guard that is crossed back and forth within rounding comes back within this part of the span,
+inline constexpr double longest_flip = 0x1p-16;
+/// from no further than this number of times its rounding beyond its root, and this number of ulps of time.
+inline constexpr double widest_flip = 32.0, flip_ulps = 16.0;
 }  // namespace detail
 
 /// Longest remaining time of an accumulation that is cut short.
@@ -50,22 +54,34 @@ struct accumulation {
   bool sunken;  ///< the intervals are within rounding
 };
 
-/// Takes in an event of guard i in one lane. `rate` is the larger of its rates before and after the event, `lowest` the rate times the
-/// duration of the lowest flight that its rounding leaves anything of, 0 where that is not known.
+/// How fast a guard has come to its event and left it, and its rounding, 0 where that is not known.
+template <class T>
+struct flight {
+  T arriving, leaving, rounding;
+};
+
+/// Takes in an event of guard i in one lane. `flips`: the guard may be passed, and no transition has moved a state.
 template <class E, class T, int W>
-SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most, T rate, T lowest) {
+SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most, const flight<T>& f,
+                                         bool flips) {
   const T t = x.t.get(lane), interval = t - x.event_time[i].get(lane), last = x.event_interval[i].get(lane);
   const T ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
   const auto before = x.event_streak[i].get(lane);
-  const T span = x.t_end.get(lane) - x.t_begin.get(lane);
+  const T span = x.t_end.get(lane) - x.t_begin.get(lane), faster = f.arriving > f.leaving ? f.arriving : f.leaving;
   const T tolerance = T(1024.0 * limits<T>::epsilon) * ((t < T(0.0) ? -t : t) + span);
   const T noise = T(0.5) * detail::finest_part<T> * span;
   // A guard that may not be passed fires so often in so short a time only where it bounces; where it falls steeply, as with little
   // restitution, it may sink before enough intervals were seen to shrink.
   const bool may_not_be_passed = E::form::traits(i).side == unilateral;
   const bool may_sink = before >= detail::shrinking_intervals || may_not_be_passed;
-  const bool drowns = rate * interval < lowest && interval <= detail::longest_sunken<T> * span;
-  const bool sunken = interval <= tolerance || (may_sink && interval <= noise && last <= noise) || (may_sink && drowns);
+  // One that flips comes back from where the landing before has put it: beyond its root by its rounding, or by some ulps of time at the
+  // rate at which it then arrived, at which it now leaves.
+  const T overshoot = ulps_of_time(x, detail::flip_ulps).get(lane) * faster;
+  const bool drowns = flips ? f.arriving * interval < T(detail::widest_flip) * f.rounding + overshoot
+                            : faster * interval < T(4.0 * detail::lowest_flight) * f.rounding &&
+                                  interval <= detail::longest_sunken<T> * span;
+  const bool sinks = flips ? drowns : may_sink && (drowns || (interval <= noise && last <= noise));
+  const bool sunken = interval <= tolerance || sinks;
   const bool steady = change <= T(0.25) * room && -change <= T(0.25) * room;
   const bool shrinks = last > T(0.0) && ratio < T(1.0) && steady;
   const auto streak = shrinks || sunken ? before + 1 : 0;
@@ -98,27 +114,30 @@ struct resting_guards {
   mask_of<Real> chatters;  ///< bilateral guards are crossed back and forth within rounding
 };
 
-/// Of each guard the rate times the duration of the lowest flight that rounding leaves anything of, in the lanes in which one has fired
-/// whose intervals shrink; 0 in others, where it does not matter.
+/// The rounding of each guard in the lanes in which one has fired whose intervals shrink, or are short where it flips; 0 in others,
+/// where it does not matter. No transition has moved a state in those of `stays`.
 template <class E, class Real>
-SALTUS_FN vec<Real, E::form::model_guards> lowest_flights(const instance<E, Real>& x, const due_events<E, Real>& due,
-                                                          mask_of<Real> where) {
+SALTUS_FN vec<Real, E::form::model_guards> rounding_where_short(const instance<E, Real>& x,
+                                                                const due_events<E, Real>& due, mask_of<Real> stays,
+                                                                mask_of<Real> where) {
   const typename Real::integer most(int64(detail::shrinking_intervals - 1));
-  auto shrink = mask_of<Real>::all(false);
-  vec<Real, E::form::model_guards> lowest;
+  const Real short_interval = Real(detail::longest_flip) * (x.t_end - x.t_begin);
+  auto matters = mask_of<Real>::all(false);
+  vec<Real, E::form::model_guards> rounding;
   for (int i = 0; i < E::form::model_guards; ++i) {
-    lowest[i] = Real(0.0);
-    shrink = shrink | (where & (due.guard[i] > Real(0.5)) & (x.event_streak[i] >= most));
+    rounding[i] = Real(0.0);
+    auto sinks = x.event_streak[i] >= most;
+    if (E::form::traits(i).side == bilateral) sinks = sinks | (stays & (x.t - x.event_time[i] <= short_interval));
+    matters = matters | (where & (due.guard[i] > Real(0.5)) & sinks);
   }
-  if (none(shrink)) return lowest;
-  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.held);
-  for (int i = 0; i < E::form::model_guards; ++i)
-    lowest[i] = select(shrink, Real(4.0 * detail::lowest_flight) * rounding[i], lowest[i]);
-  return lowest;
+  if (none(matters)) return rounding;
+  const auto known = rounding_of_guards<E>(x.t, x.y, x.held);
+  for (int i = 0; i < E::form::model_guards; ++i) rounding[i] = select(matters, known[i], rounding[i]);
+  return rounding;
 }
 
 /// Takes in the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and finds those that
-/// accumulate. No state has moved in the lanes of `stays`.
+/// accumulate. No transition has moved a state in the lanes of `stays`.
 template <class E, class T, int W>
 SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>& x,
                                                                 const due_events<E, pack<T, W>>& due,
@@ -129,21 +148,22 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
   resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), no, no};
   for (int i = 0; i < E::ng; ++i) r.due.guard[i] = pack<T, W>(0.0);
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = pack<T, W>(0.0);
-  const auto lowest = lowest_flights(x, due, where);
+  const auto rounding = rounding_where_short(x, due, stays, where);
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
     const T t = x.t.get(lane);
     T most = max_left(x, lane, zeno_part.get(lane)), limit = t;
-    bool any_rests = false, chatters = stays[lane];
+    bool any_rests = false, chatters = true;
     for (int i = 0; i < E::form::model_guards; ++i) {
       if (!(due.guard[i].get(lane) > T(0.5))) continue;
-      const T rate = max(abs(arriving[i]), abs(x.rate[i])).get(lane);
-      const auto found = takes_in_event(x, lane, i, most, rate, lowest[i].get(lane));
+      const bool flips = stays[lane] && E::form::traits(i).side == bilateral;
+      const flight<T> f{abs(arriving[i]).get(lane), abs(x.rate[i]).get(lane), rounding[i].get(lane)};
+      const auto found = takes_in_event(x, lane, i, most, f, flips);
       if (found.left < T(0.0)) continue;
       r.due.guard[i].set(lane, T(1.0));
       limit = t + found.left > limit ? t + found.left : limit;
       any_rests = true;
-      chatters = chatters && found.sunken && E::form::traits(i).side == bilateral;
+      chatters = chatters && found.sunken && flips;
     }
     if (!any_rests) continue;
     most = limit - t > most ? limit - t : most;
@@ -257,9 +277,16 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
   if constexpr (E::form::kinds::has_rest) {
     const auto at_limit = go_to_limit(x, resting, tol, run);
     const auto g = x.held.locked;
+    const auto y = x.y;
+    const auto d = x.held.d;
     point_rules<E, pack<T, W>> rules;
     for (int lane = 0; lane < W; ++lane)
       if (at_limit[lane]) rest_of(x, lane, g, resting.due, rules, run);
+    // A guard that chatters, of which `rest` knows nothing, would go on.
+    auto moved = mask_of<pack<T, W>>::all(false);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.y[i] == y[i]); });
+    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.held.d[i] == d[i]); });
+    end_where(x.status, at_limit & resting.chatters & !moved, status::chattering);
     set_modes<E>(x, at_limit, tol, rules);
     start_from<E>(x, at_limit, tol, rules);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
@@ -275,7 +302,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
 }
 
 /// Watches the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and ends
-/// accumulations. No state has moved in the lanes of `stays`.
+/// accumulations. No transition has moved a state in the lanes of `stays`.
 template <class E, class T, int W, class Run>
 SALTUS_FN void end_accumulations(instance<E, pack<T, W>>& x, const due_events<E, pack<T, W>>& due,
                                  const vec<pack<T, W>, E::ng>& arriving, mask_of<pack<T, W>> stays,

@@ -146,6 +146,9 @@ SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {
 template <class T>
 inline constexpr double near_part = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
 
+/// An implicit step of length zero has no equations to solve: no point is nearer to the begin of a step than this part of it.
+inline constexpr double least_part = 0x1p-60;
+
 /// A bracket of re-integrated points, in parts of the step. Its upper end is believed of the interpolant until a point
 /// beyond the root is proven; Newton may not leave it, or it might pass the first root and settle for a later one.
 template <class Real>
@@ -342,7 +345,7 @@ SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, c
   const auto is_wall = has_crossed_wall(p);
   auto wrong = closed & !p.failed & !(is_wall ^ result.across);
   if (any(wrong))
-    step_to<E, Real>(p, x, f, side, select(is_wall, max(b.lo, Real(0x1p-60)), b.hi) * h, wrong, lost, result);
+    step_to<E, Real>(p, x, f, side, select(is_wall, max(b.lo, Real(least_part)), b.hi) * h, wrong, lost, result);
   result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
   p.failed = p.failed | lost;
 }
@@ -362,6 +365,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: the step's Newton iteration has failed
   p.crossing = select(b.proven, end.guard, Real(-1.0));
   auto closed = mask_of<Real>::all(false);
+  if constexpr (!E::Method::is_explicit) theta = max(theta, Real(least_part));
   for (int attempts = 0; attempts < 80 && any(open); ++attempts) {
     const Real old_width = b.hi - b.lo;
     auto target = step_to<E, Real>(p, x, f, side, theta * h, open, lost, result);

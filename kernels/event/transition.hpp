@@ -189,21 +189,37 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const toler
   look_ahead(x, where, tol, x.t);
 }
 
-/// A bilateral guard that has fired within `tolerance` (a time) before its root, because something else was due just
-/// there, goes over to its new side: it is not to fire again when it gets there.
+/// A bilateral guard that has fired within `tolerance` (a time) before its root, because something else was due just there, goes over to
+/// its new side: it is not to fire again when it gets there. `from` has the sides from which guards have fired. One that has crossed its
+/// root and comes back does fire again, where the equations turn it by its sign; where a jump of the states has turned it (`jumps`), as
+/// a bounce does, it is back on its side. Returns the lanes in which a guard has gone over.
 template <class E, class Real>
-SALTUS_FN void take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, Real tolerance, mask_of<Real> where) {
+SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, const vec<Real, E::ng>& from,
+                                  mask_of<Real> jumps, Real tolerance, mask_of<Real> where) {
   constexpr double mark = limits<typename E::T>::smallest;
+  auto any_over = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto guard = E::form::traits(i);
     if (guard.side != bilateral) return;
     const Real now = x.held.locked[i], side = side_of(now), rate = x.rate[i];
     const auto comes = (side * rate < Real(0.0)) & (side * now <= abs(rate) * tolerance);
-    auto over = where & (fired[i] > Real(0.5)) & comes;
+    auto over = where & (fired[i] > Real(0.5)) & comes & (jumps | (side == side_of(from[i])));
     if (guard.which == falling) over = over & (side > Real(0.0));
     if (guard.which == rising) over = over & (side < Real(0.0));
     assign_where(over, x.held.locked[i], -side * Real(mark));
+    any_over = any_over | over;
   });
+  return any_over;
+}
+
+/// f and the rates of guards on the sides that guards have been put on since they were found.
+template <class E, class Real>
+SALTUS_FN_COLD void turn_to_sides(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
+                                  const point_rules<E, Real>& rules) {
+  auto f = x.f;
+  const auto g = evaluate_at(x, f, x.held, where, tol, rules);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.rate[i], g.rate[i]); });
 }
 
 /// Ends one lane with a terminal status.
@@ -594,15 +610,17 @@ SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
 
 /// Fires what is due at the accepted point of the lanes in `where`, whose guard values there are `g`, and iterates until
 /// nothing is due any more. `of_step`: guards as they were held through the step that has come there; `at_knot`: guards have jumped
-/// there, at the knot of a table.
+/// there, at the knot of a table. Returns the lanes in which transitions have moved states.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<pack<T, W>, E::ng>& of_step,
-                         vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due, mask_of<pack<T, W>> where,
-                         mask_of<pack<T, W>> at_knot, const tolerances<E, pack<T, W>>& tol, const Run& run) {
+SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::ng>& of_step,
+                                        vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due,
+                                        mask_of<pack<T, W>> where, mask_of<pack<T, W>> at_knot,
+                                        const tolerances<E, pack<T, W>>& tol, const Run& run) {
   using Real = pack<T, W>;
   vec<Real, E::ng> fired;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = Real(0.0); });
-  mask_of<Real> active = where;
+  mask_of<Real> active = where, jumps = mask_of<Real>::all(false);
+  auto from = of_step;
   [[maybe_unused]] passage<E, Real> way;
   if constexpr (E::directions > 0) enter_event(x, of_step, g, due, where, at_knot, tol, way);
   for (int round = 0; round < event_rounds && any(active); ++round) {
@@ -613,9 +631,11 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<
       slid = E::form::is_sliding(x.held);
     }
     const auto before = loggable(x);
+    const auto y = x.y;
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due, rules);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { jumps = jumps | !(x.y[i] == y[i]); });
     if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
     if constexpr (E::form::reaches) E::form::arrive(x.held, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
@@ -624,11 +644,14 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
     if constexpr (E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
-    take_over(x, due.guard, max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
+    const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
+    if (const auto over = take_over(x, due.guard, from, jumps, before_root, active); any(over))
+      turn_to_sides(x, over, tol, rules);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, active);
     if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, active, tol);
+    from = g;
     const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);
@@ -637,6 +660,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<
   end_where(x.status, active, status::event_loop);
   look_ahead(x, where, tol);
   if constexpr (E::directions > 0) end_event(x, where, tol, way, run);
+  return jumps;
 }
 
 }  // namespace saltus
