@@ -218,10 +218,10 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
   // If only a time event is due, the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
-  const auto arriving = x.rate;
+  const bool watches = any(tol.zeno_part > Real(0.0));
+  const auto arriving = watches ? arrive(x, due, fires) : arrival<E, Real>{};
   const auto jumps = fire<E>(x, of_step, g, due, fires, at_knot, tol, run);
-  if (none(tol.zeno_part > Real(0.0))) return;
-  end_accumulations(x, due, arriving, !jumps, fires & is_under_way(x), tol, run);
+  if (watches) end_accumulations(x, due, arriving, !jumps, fires & is_under_way(x), tol, run);
 }
 
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.

@@ -29,7 +29,7 @@ struct coulomb_oscillator {
       {stiffness, 1.0, "N/m", "stiffness of the spring"},
       {amplitude, 1.0, "N", "amplitude A of the drive"},
       {frequency, 0.5, "rad/s", "angular frequency w of the drive"},
-      {static_friction, 0.6, "N", "force that friction withstands at rest; not below kinetic_friction"},
+      {static_friction, 0.6, "N", "force that friction withstands at rest, if above kinetic_friction"},
       {kinetic_friction, 0.5, "N", "friction while the mass moves"},
   };
 
@@ -58,8 +58,9 @@ struct coulomb_oscillator {
 
   static void guards(const auto& at, auto& g) {
     g[halt] = at[sense] * at[velocity];  // zero for as long as the mass is stuck
-    g[push_right] = force(at) - at[static_friction];
-    g[push_left] = force(at) + at[static_friction];
+    const auto withstood = max(at[static_friction], at[kinetic_friction]);  // what moves the mass keeps it moving
+    g[push_right] = force(at) - withstood;
+    g[push_left] = force(at) + withstood;
   }
 
   static void transition(auto& now) {

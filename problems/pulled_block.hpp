@@ -17,7 +17,7 @@ struct pulled_block {
       {inertia, 2.0, "kg", "mass of the block"},
       {gravity, 10.0, "m/s2", "acceleration of gravity"},
       {slope, 0.3, "rad", "of the plane, upwards to the right"},
-      {at_rest, 0.5, "1", "coefficient of friction while it sticks"},
+      {at_rest, 0.5, "1", "coefficient of friction while it sticks, if above that of sliding"},
       {sliding, 0.4, "1", "coefficient of friction while it slides"},
       {pull_rate, 16.0, "N/s", "how fast the force of the rope grows, up the slope"},
       {break_time, 1.5, "s", "when the rope breaks"}};
@@ -54,7 +54,8 @@ struct pulled_block {
   static void friction(const auto& at, auto& b) { b(stick, plane) = -at[sliding] * at[direction]; }
 
   static void guards(const auto& at, auto& g) {
-    const auto most = at[at_rest] * at.multiplier(plane);
+    // What moves the block keeps it moving.
+    const auto most = max(at[at_rest], at[sliding]) * at.multiplier(plane);
     g[slips_up] = select(at.is_on(sticks), most + at.multiplier(stick), 1.0);
     g[slips_down] = select(at.is_on(sticks), most - at.multiplier(stick), 1.0);
     g[halts] = select(at.is_on(sticks), 1.0, at[direction] * speed(at));

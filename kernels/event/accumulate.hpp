@@ -24,6 +24,9 @@ inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
 /// So do flights of duration d that begin or end with the rate r where the guard rises, by r d/4, to no more than this number of times
 /// its rounding.
 inline constexpr double lowest_flight = 64.0;
+/// A landing is off by some times the rounding of its guard, and so is the height that flights lose: it is not known below this number
+/// of times.
+inline constexpr double lowest_loss = 1024.0;
 /// Each is no longer than this part of the span.
 template <class T>
 inline constexpr T longest_sunken = T(0x1p-10);
@@ -91,7 +94,10 @@ SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, i
   x.event_ratio[i].set(lane, ratio);
   const auto enough = drowns && may_not_be_passed ? detail::shrinking_intervals : detail::sunken_intervals;
   if (!shrinks) return {sunken && streak >= enough ? interval : T(-1.0), sunken};
-  const bool is_near = drowns || interval * ratio <= most * room;
+  // Where a flight loses little, rounding makes up for it while the flight is still far above it.
+  const bool sustained = !flips && interval <= detail::longest_sunken<T> * span &&
+                         faster * interval * room < T(4.0 * detail::lowest_loss) * f.rounding;
+  const bool is_near = drowns || sustained || interval * ratio <= most * room;
   return {streak >= detail::shrinking_intervals && is_near ? left_to_limit(x, lane, i) : T(-1.0), sunken};
 }
 
@@ -114,41 +120,44 @@ struct resting_guards {
   mask_of<Real> chatters;  ///< bilateral guards are crossed back and forth within rounding
 };
 
-/// The rounding of each guard in the lanes in which one has fired whose intervals shrink, or are short where it flips; 0 in others,
-/// where it does not matter. No transition has moved a state in those of `stays`.
+/// How guards come to an event.
 template <class E, class Real>
-SALTUS_FN vec<Real, E::form::model_guards> rounding_where_short(const instance<E, Real>& x,
-                                                                const due_events<E, Real>& due, mask_of<Real> stays,
-                                                                mask_of<Real> where) {
+struct arrival {
+  vec<Real, E::ng> rate;
+  vec<Real, E::form::model_guards> rounding;  ///< 0 where it does not matter
+};
+
+/// How the guards that are due in the lanes of `where` come to their event. It is asked before the transition, after which a guard may
+/// be another one. Rounding matters in lanes in which one is due whose intervals shrink, or are short where it may be passed.
+template <class E, class Real>
+SALTUS_FN arrival<E, Real> arrive(const instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where) {
   const typename Real::integer most(int64(detail::shrinking_intervals - 1));
   const Real short_interval = Real(detail::longest_flip) * (x.t_end - x.t_begin);
   auto matters = mask_of<Real>::all(false);
-  vec<Real, E::form::model_guards> rounding;
+  arrival<E, Real> r{x.rate, {}};
   for (int i = 0; i < E::form::model_guards; ++i) {
-    rounding[i] = Real(0.0);
+    r.rounding[i] = Real(0.0);
     auto sinks = x.event_streak[i] >= most;
-    if (E::form::traits(i).side == bilateral) sinks = sinks | (stays & (x.t - x.event_time[i] <= short_interval));
+    if (E::form::traits(i).side == bilateral) sinks = sinks | (x.t - x.event_time[i] <= short_interval);
     matters = matters | (where & (due.guard[i] > Real(0.5)) & sinks);
   }
-  if (none(matters)) return rounding;
+  if (none(matters)) return r;
   const auto known = rounding_of_guards<E>(x.t, x.y, x.held);
-  for (int i = 0; i < E::form::model_guards; ++i) rounding[i] = select(matters, known[i], rounding[i]);
-  return rounding;
+  for (int i = 0; i < E::form::model_guards; ++i) r.rounding[i] = select(matters, known[i], r.rounding[i]);
+  return r;
 }
 
-/// Takes in the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and finds those that
-/// accumulate. No transition has moved a state in the lanes of `stays`.
+/// Takes in the events that have just fired in the lanes of `where`, to which guards have come by `arriving`, and finds those that accumulate. No transition has moved a state in the lanes of `stays`.
 template <class E, class T, int W>
 SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>& x,
                                                                 const due_events<E, pack<T, W>>& due,
-                                                                const vec<pack<T, W>, E::ng>& arriving,
+                                                                const arrival<E, pack<T, W>>& arriving,
                                                                 mask_of<pack<T, W>> stays, mask_of<pack<T, W>> where,
                                                                 pack<T, W> zeno_part) {
   const auto no = mask_of<pack<T, W>>::all(false);
   resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), no, no};
   for (int i = 0; i < E::ng; ++i) r.due.guard[i] = pack<T, W>(0.0);
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = pack<T, W>(0.0);
-  const auto rounding = rounding_where_short(x, due, stays, where);
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
     const T t = x.t.get(lane);
@@ -157,7 +166,7 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
     for (int i = 0; i < E::form::model_guards; ++i) {
       if (!(due.guard[i].get(lane) > T(0.5))) continue;
       const bool flips = stays[lane] && E::form::traits(i).side == bilateral;
-      const flight<T> f{abs(arriving[i]).get(lane), abs(x.rate[i]).get(lane), rounding[i].get(lane)};
+      const flight<T> f{abs(arriving.rate[i]).get(lane), abs(x.rate[i]).get(lane), arriving.rounding[i].get(lane)};
       const auto found = takes_in_event(x, lane, i, most, f, flips);
       if (found.left < T(0.0)) continue;
       r.due.guard[i].set(lane, T(1.0));
@@ -301,11 +310,10 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
   }
 }
 
-/// Watches the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and ends
-/// accumulations. No transition has moved a state in the lanes of `stays`.
+/// Watches the events that have just fired in the lanes of `where`, to which guards have come by `arriving`, and ends accumulations. No transition has moved a state in the lanes of `stays`.
 template <class E, class T, int W, class Run>
 SALTUS_FN void end_accumulations(instance<E, pack<T, W>>& x, const due_events<E, pack<T, W>>& due,
-                                 const vec<pack<T, W>, E::ng>& arriving, mask_of<pack<T, W>> stays,
+                                 const arrival<E, pack<T, W>>& arriving, mask_of<pack<T, W>> stays,
                                  mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol, const Run& run) {
   come_to_rest(x, find_accumulations(x, due, arriving, stays, where, tol.zeno_part), tol, run);
 }
