@@ -1,6 +1,6 @@
 // The rimless wheel (rimless_wheel.hpp) by the coordinates of its hub and a constraint: the leg that stands keeps its length. Where
 // the next leg meets the ground the foot of the constraint moves on, and what is put onto the new constraint loses the velocity
-// along that leg: the plastic impact.
+// along that leg: the plastic impact. A wheel too slow for the next leg rocks between two, until it stands still on both.
 //
 // The unit of length is a leg, the unit of time sqrt(leg length / gravity), the unit of mass the wheel's, at its hub. x runs down the
 // slope.
@@ -22,11 +22,13 @@ struct rimless_wheel_dae {
       {half_angle, 0.39269908169872414, "rad", "alpha: half the angle between two legs"},
       {slope, 0.08, "rad", "gamma: inclination of the ground"},
       {speed, 0.5, "1", "of the hub at the start, just after an impact"}};
-  enum discrete { foot };
-  static constexpr saltus::variable<discrete> discrete_list[] = {{foot, 0.0, "1", "where the leg stands"}};
-  enum constraint { leg };
+  enum discrete { foot, resting };
+  static constexpr saltus::variable<discrete> discrete_list[] = {
+      {foot, 0.0, "1", "where the leg stands"}, {resting, 0.0, "1", "1 once the wheel stands still on two legs"}};
+  enum constraint { leg, other };
   static constexpr saltus::constrained<constraint> constraint_list[] = {
-      {leg, saltus::holonomic, "1", "length of the standing leg"}};
+      {leg, saltus::holonomic, "1", "length of the standing leg"},
+      saltus::constrained<constraint>{other, saltus::holonomic, "1", "of the one before it, at rest"}.when(resting)};
   enum guard { next, last };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {next, saltus::falling, saltus::unilateral, "the next leg meets the ground"},
@@ -51,14 +53,24 @@ struct rimless_wheel_dae {
     const auto along = at[x] - at[foot] - (2.0 * steps) * sin(at[half_angle]);
     return 0.5 * (along * along + at[y] * at[y] - 1.0);
   }
-  static void constraints(const auto& at, auto& c) { c[leg] = distance(at, 0.0); }
+  static void constraints(const auto& at, auto& c) {
+    c[leg] = distance(at, 0.0);
+    c[other] = distance(at, 1.0);
+  }
   static void guards(const auto& at, auto& g) {
-    g[next] = distance(at, 1.0);
-    g[last] = distance(at, -1.0);
+    g[next] = select(at.is_on(resting), 1.0, distance(at, 1.0));
+    g[last] = select(at.is_on(resting), 1.0, distance(at, -1.0));
   }
   static void transition(auto& now) {
     if (now.due(next)) now[foot] += 2.0 * sin(now[half_angle]);
     else now[foot] -= 2.0 * sin(now[half_angle]);
+  }
+  static void rest(auto& now) {
+    if (now[x] < now[foot]) now[foot] -= 2.0 * sin(now[half_angle]);
+    now[resting] = 1.0;
+    now[vx] = now[vy] = 0.0;
+    now[x] = now[foot] + sin(now[half_angle]);
+    now[y] = cos(now[half_angle]);
   }
   static void outputs(const auto& at, auto& out) { out[force_of_leg] = at.multiplier(leg); }
 };

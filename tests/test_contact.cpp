@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ensemble/sampler.hpp"
 #include "event_runs.hpp"
 #include "full_pivoting.hpp"
 #include "same_bits.hpp"
@@ -306,6 +307,28 @@ TEST(RimlessWheel, HasTheLimitCycleOfTheMinimalOne) {
   ASSERT_EQ(minimal.log.size(), r.log.size());
   for (std::size_t i = 0; i < r.log.size(); ++i) EXPECT_NEAR(r.log[i].time, minimal.log[i].time, 1e-8 * r.log[i].time);
   EXPECT_LE(r.residual[0], 1e-12);
+}
+
+// Too slow a wheel rocks ever less, until it stands on two legs, which carry its weight; each flight begins within rounding of the ground.
+TEST(RimlessWheel, StandsStillOnTwoLegsOrWalksOn) {
+  const std::size_t count = 300;
+  const outcome r =
+      run("rimless_wheel_dae", {"sample.count=300", "sample.seed=2", "sample.half_angle={uniform=[0.33, 0.45]}",
+                                "sample.slope={uniform=[0.068, 0.092]}", "sample.speed={uniform=[0.42, 0.58]}"});
+  host::columns in;
+  host::sampler(r.plan).fill(0, r.plan.count, in);
+  int rest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    SCOPED_TRACE(i);
+    const auto n = static_cast<int>(i);
+    ASSERT_EQ(name_of(r.status[i]), "finished");
+    if (discrete(r, "resting", n) == 0.0) continue;
+    ++rest;
+    const double a = in.parameters[i], slope = in.parameters[count + i];
+    EXPECT_NEAR(r.final("y", n), std::cos(a), 1e-15);
+    EXPECT_NEAR(r.final_output[i], 0.5 * (std::cos(slope) / std::cos(a) - std::sin(slope) / std::sin(a)), 1e-14);
+  }
+  EXPECT_GE(rest, 50);
 }
 
 // ------------------------------------------------------------------------------------------------------- rocking block

@@ -5,6 +5,7 @@
 #include "engine/record_event.hpp"
 #include "event/derivatives.hpp"
 #include "event/flat.hpp"
+#include "event/rounding.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
 #include "model/views.hpp"
@@ -102,6 +103,27 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typen
   end_where(x.status, open, status::modes_unsettled);
 }
 
+/// Puts unilateral guards back on zero that are beyond it by no more than rounding leaves, and on their way back, however slowly.
+template <class E, class Real>
+SALTUS_FN void put_back_within_rounding(instance<E, Real>& x, mask_of<Real> where) {
+  constexpr double most = 16.0;
+  auto strays = mask_of<Real>::all(false);
+  const auto is_beyond = [&](int i) SALTUS_INLINE_LAMBDA {
+    const Real g = x.held.locked[i], rate = x.rate[i];
+    const auto guard = E::form::traits(i);
+    if (guard.side != unilateral) return mask_of<Real>::all(false);
+    return where &
+           (guard.which == falling ? (g < Real(0.0)) & (rate > Real(0.0)) : (g > Real(0.0)) & (rate < Real(0.0)));
+  };
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { strays = strays | is_beyond(i); });
+  if (none(strays)) return;
+  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.held);
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real zero(E::form::traits(i).which == falling ? 0.0 : -limits<typename E::T>::smallest);
+    assign_where(is_beyond(i) & (abs(x.held.locked[i]) <= Real(most) * rounding[i]), x.held.locked[i], zero);
+  });
+}
+
 /// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump, which a method
 /// with a memory forgets its past at.
 template <class E, class Real>
@@ -135,6 +157,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
     assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], ulps_of_time(x, misplaced)));
     assign_where(where, x.rate[i], g.rate[i]);
   });
+  if constexpr (E::form::model_guards > 0) put_back_within_rounding(x, where);
 }
 
 /// Sets t_stop: no step passes the end, the next time event, the next knot of a table or the next end of a window. Those that equal the
