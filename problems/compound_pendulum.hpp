@@ -1,10 +1,10 @@
 // A rod that swings about one end, by the coordinates of its centre of mass and its angle: two constraints that an angle alone
-// would do without. D. A. Compere, thesis, 1999, example 1 (tables 3.1 and 3.2). x points down.
+// would do without. M. D. Compere, dissertation, UT Austin 2001, example 1 (tables 3.1 and 3.2). x points down.
 #include <saltus.hpp>
 
 struct compound_pendulum {
   static constexpr auto title = "Compound pendulum in redundant coordinates";
-  static constexpr auto source = "D. A. Compere, thesis, 1999, example 1";
+  static constexpr auto source = "M. D. Compere, dissertation, The University of Texas at Austin (2001), example 1";
   static constexpr double span[] = {0.0, 5.0};
 
   enum state { x, y, angle, vx, vy, omega };

@@ -1,11 +1,11 @@
 // A sphere that rolls on the outside of a larger one, without gravity: one holonomic and two nonholonomic constraints.
-// D. A. Compere, thesis, 1999, example 2 (table 3.3). The attitude is by Euler angles as there: sin(theta) = 0 is singular, and the
-// second constraint has no cos(alpha) with beta' as true rolling would.
+// M. D. Compere, dissertation, UT Austin 2001, example 2 (table 3.3). The attitude is by Euler angles as there: sin(theta) = 0 is
+// singular, and the second constraint has no cos(alpha) with beta' as true rolling would.
 #include <saltus.hpp>
 
 struct rolling_spheres {
   static constexpr auto title = "A sphere rolling on a sphere";
-  static constexpr auto source = "D. A. Compere, thesis, 1999, example 2";
+  static constexpr auto source = "M. D. Compere, dissertation, The University of Texas at Austin (2001), example 2";
   static constexpr double span[] = {0.0, 8.0};
 
   enum state { rho, alpha, beta, phi, theta, psi, v_rho, v_alpha, v_beta, v_phi, v_theta, v_psi };

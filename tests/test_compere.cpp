@@ -1,5 +1,5 @@
-// The hybrid method against D. A. Compere, thesis, 1999, chapter 3: tables 3.2 and 3.3 with his projection, and what projection in
-// the metric of kinetic energy makes of the same problems. Numbers that are not printed there are from an independent program.
+// The hybrid method against M. D. Compere, dissertation, UT Austin 2001, chapter 3: tables 3.2 and 3.3 with his projection, and
+// what projection in the metric of kinetic energy makes of the same problems. Numbers that are not printed there are from an independent program.
 #include <algorithm>
 #include <cmath>
 #include <limits>

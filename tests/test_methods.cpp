@@ -98,7 +98,7 @@ TEST(Method, DenseOutputHasItsOrder) {
   });
 }
 
-// A. Compere, dissertation (UT Austin 2001), Table 3.1: max E - min E of the pendulum over the steps of [0, 5]; entries at
+// M. D. Compere, dissertation (UT Austin 2001), Table 3.1: max E - min E of the pendulum over the steps of [0, 5]; entries at
 // the level of rounding depend on the order of operations and are only bounded.
 TEST(Method, PendulumEnergyOfComperesTable) {
   struct row {

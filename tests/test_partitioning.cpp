@@ -244,7 +244,7 @@ TEST(partitioning, observed_order_where_mass_and_forces_depend_on_everything) {
   expect_order(test_model("loaded_double_pendulum"), "infltrap", 2.0, 400, 2);
 }
 
-// theta(5) and omega(5) of D. A. Compere's example by elliptic functions.
+// theta(5) and omega(5) of M. D. Compere's example by elliptic functions.
 TEST(partitioning, compound_pendulum_has_the_exact_solution) {
   const auto r = run("compound_pendulum", {"method=inflsdirk4", "rtol=1e-10", "run.lanes=1"});
   expect_finished_on_constraints(r);

@@ -1,6 +1,6 @@
 // A mechanical system (model/mechanics.hpp) as a field: multipliers eliminated on the level of accelerations at every evaluation,
 // and every step put back onto the constraints, on the levels of positions and of velocities ("acceleration-level" and
-// "post-stabilisation" of D. A. Compere, thesis, 1999, chapter 3). Any method may integrate it.
+// "post-stabilisation" of M. D. Compere, dissertation, UT Austin 2001, chapter 3). Any method may integrate it.
 //
 // A point is moved by the smallest change in the metric of kinetic energy,
 //

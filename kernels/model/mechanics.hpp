@@ -8,8 +8,8 @@
 //     s_h = d Phi_h/dt + sigma Phi_h,   s_n = Phi_n,   J = ds/dv,   ds/dt = J v' + b
 //
 // and 0 = ds/dt gives the multipliers, (J M^-1 J') lambda = -(b + J M^-1 f): the equivalent control of the sliding mode s = 0
-// (D. A. Compere, thesis, 1999, eqs. 3.24 to 3.26; sigma is each constraint's decay_rate). Constraints are in the order of their
-// list. One that is off has a row of zeros and the multiplier 0.
+// (M. D. Compere, dissertation, UT Austin 2001, eqs. 3.24 to 3.26; sigma is each constraint's decay_rate). Constraints are in
+// the order of their list. One that is off has a row of zeros and the multiplier 0.
 //
 // Coulomb friction is a force along B, proportional to a multiplier. A model with a function `friction` has
 //
