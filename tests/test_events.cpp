@@ -469,5 +469,29 @@ TEST(Observe, ReductionsOfAKnownTrajectory) {
   EXPECT_GE(jumped.reductions[0], 20 + std::sin(5.0) - 1e-7);
 }
 
+// A transition turns the sign of one guard, by which another one switches: that one has gone from 2 to -2 at the same instant, and is due there.
+TEST(Iteration, SeesAGuardThatSwitchesByTheSignOfAnother) {
+  for (const char* method : {"dp5", "radau5"}) {
+    const auto r = run(test_model("switched_guard"), with(tight, {std::string("method=") + method}));
+    EXPECT_EQ(names_of(r), (std::vector<std::string>{"turn", "level"})) << method;
+    EXPECT_EQ(times_of(r), (std::vector<double>{1.0, 1.0})) << method;
+  }
+}
+
+// One-way guards change their sides unheard, and what switches by them jumps where the next step begins: no step is too short to tell.
+TEST(Iteration, LocatesWhatJumpsWhereAStepBegins) {
+  for (const char* method : {"radau5", "rodas5p"}) {
+    std::vector<std::string> settings = {"sample.count=500",
+                                         "sample.seed=5",
+                                         "rtol=1e-6",
+                                         "rescue=false",
+                                         std::string("method=") + method,
+                                         "sample.power={discrete=[0.0,0.5,1.0,1.5,2.0]}"};
+    for (int k = 0; k < 8; ++k) settings.push_back(fmt::format("sample.c_{}={{uniform=[-1.0,1.0]}}", k));
+    const auto r = run(test_model("selecting_mixed"), settings);
+    for (std::size_t i = 0; i < 500; ++i) EXPECT_EQ(name_of(r.status[i]), "finished") << method << " " << i;
+  }
+}
+
 }  // namespace
 }  // namespace saltus::test

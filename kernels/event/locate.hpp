@@ -368,7 +368,15 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   if constexpr (!E::Method::is_explicit) theta = max(theta, Real(least_part));
   for (int attempts = 0; attempts < 80 && any(open); ++attempts) {
     const Real old_width = b.hi - b.lo;
-    auto target = step_to<E, Real>(p, x, f, side, theta * h, open, lost, result);
+    auto unsolved = mask_of<Real>::all(false);
+    auto target = step_to<E, Real>(p, x, f, side, theta * h, open, unsolved, result);
+    if constexpr (!E::Method::is_explicit) {
+      // A guard that has jumped where the step begins is across at its every part, down to those too short to be solved.
+      const auto jumped = (unsolved | p.broken) & b.proven & (b.hi <= Real(near_part<T>));
+      closed = closed | jumped;
+      lost = lost | (unsolved & !jumped);
+      p.broken = p.broken & !jumped;
+    }
     assign_where(open & target.across, p.crossing, target.guard);
     const auto known = b.proven;
     const auto absent = b.narrow(theta, target, target.to_root / h, open);

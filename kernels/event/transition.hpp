@@ -78,8 +78,8 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
   return E::form::guards_along(x.t, x.y, f, held);
 }
 
-/// Point and guard signs that go together, where the first two points have not found them: each point has the signs of the one before
-/// it (Nedialkov and Ramdani 3.2).
+/// Point and guard signs that go together, where the first points have not found them: each point has the signs of the one before it
+/// (Nedialkov and Ramdani 3.2). A guard may switch by the sign of another one, which a transition or the constraints have changed.
 template <class E, class Real>
 SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typename E::form::template held<Real>& held,
                                  typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where,
@@ -100,7 +100,7 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typen
     g = evaluate_at(x, f, held, open, tol, rules);
     open = unsettled();
   }
-  end_where(x.status, open, status::modes_unsettled);
+  if constexpr (E::form::settles_modes) end_where(x.status, open, status::modes_unsettled);
 }
 
 /// Puts unilateral guards back on zero that are beyond it by no more than rounding leaves, and on their way back, however slowly.
@@ -138,8 +138,8 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
     // The algebraic states have moved, and guards with them, whose signs may switch the equations.
     held.locked = g.value;
     g = evaluate_at(x, f, held, where, tol, rules);
-    if constexpr (E::form::settles_modes) settle_modes(x, f, held, g, where, tol, rules);
   }
+  if constexpr (E::ng > 0 && !E::form::slides) settle_modes(x, f, held, g, where, tol, rules);
   mask_of<Real> resettled = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real settled = settle<E>(i, held.locked[i], g.rate[i]);
