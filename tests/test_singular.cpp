@@ -178,10 +178,10 @@ INSTANTIATE_TEST_SUITE_P(Some, Impasse,
                                            way{"semi", "rodas5p"}, way{"residual", "esdirk4"}),
                          name_of_way);
 INSTANTIATE_TEST_SUITE_P(Some, Tolerances,
-                         ::testing::Values(way{"semi", "rodas4"}, way{"semi", "rodas5p"}, way{"semi", "esdirk4"},
-                                           way{"mass", "rodas5p"}, way{"residual", "radau5"}, way{"rates", "radau5"},
-                                           way{"diagonal", "radau5"}, way{"diagonal", "esdirk4"},
-                                           way{"dense", "radau5"}),
+                         ::testing::Values(way{"any_order", "rodas4"}, way{"semi", "rodas4"}, way{"semi", "rodas5p"},
+                                           way{"semi", "esdirk4"}, way{"mass", "rodas5p"}, way{"residual", "radau5"},
+                                           way{"rates", "radau5"}, way{"diagonal", "radau5"},
+                                           way{"diagonal", "esdirk4"}, way{"dense", "radau5"}),
                          name_of_way);
 INSTANTIATE_TEST_SUITE_P(All, ManyImpasses, ::testing::ValuesIn(all_ways()), name_of_way);
 

@@ -213,6 +213,18 @@ struct any_order_form : Functions {
     });
     return r;
   }
+  template <class System, class Real>
+  SALTUS_FN_COLD static mask_of<Real> turns_within(const System& system, Real t, const vec<Real, states>& y,
+                                                   const vec<Real, states>&, Real orientation,
+                                                   const vec<Real, states>& error) {
+    auto after = y, before = y;
+    for (int i = 0; i < states; ++i) {
+      after[i] = after[i] + error[i];
+      before[i] = before[i] - error[i];
+    }
+    return !(orientation * orientation_at(t, after, system.c) > Real(0.0)) |
+           !(orientation * orientation_at(t, before, system.c) > Real(0.0));
+  }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
     detail::independence<Real> r;
