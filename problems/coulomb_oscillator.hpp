@@ -57,7 +57,7 @@ struct coulomb_oscillator {
   }
 
   static void guards(const auto& at, auto& g) {
-    g[halt] = at[sense] * at[velocity];  // zero for as long as the mass is stuck
+    g[halt] = at[sense] * at[velocity];                                     // zero for as long as the mass is stuck
     const auto withstood = max(at[static_friction], at[kinetic_friction]);  // what moves the mass keeps it moving
     g[push_right] = force(at) - withstood;
     g[push_left] = force(at) + withstood;
