@@ -106,6 +106,14 @@ TEST_F(cli, a_result_that_is_to_be_replaced_stays_until_the_new_one_is_complete)
   EXPECT_EQ(old, read(folder() / "long.nc"));
 }
 
+TEST_F(cli, a_time_limit_ends_compiling_too) {
+  const words line{"run", model(), "-q", "-o", "late.nc", "--time-limit", "0.05s"};
+  const auto o = saltus(line, {{"SALTUS_CACHE", folder() / "fresh"}});
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_NE(o.err.find("late.nc: the time limit came while"), std::string::npos) << o.err;
+  EXPECT_FALSE(fs::exists(folder() / "late.nc"));
+}
+
 /// 2^40 instances would take months: what is left must not matter.
 TEST_F(cli, a_run_stops_in_time_however_much_is_left) {
   for (const words& how :

@@ -346,6 +346,19 @@ run_report complete(const plan& p, run_options options, std::shared_ptr<store_fo
   return run(p, options, stop, listener);
 }
 
+/// The backend of a plan. Compiling it counts towards the time limit of the run.
+std::unique_ptr<backend> compiled_within(const alarm_clock& limit, const plan& p, const cancellation& stop) {
+  try {
+    return make_backend(p, stop);
+  } catch (const error&) {
+    if (!limit.rang()) throw;
+    throw error(
+        exit_time_limit,
+        fmt::format("{}: the time limit came while {} was compiled: no instance has begun; give the run more time",
+                    p.file.empty() ? p.model.name : p.file, words_of_module(p)));
+  }
+}
+
 }  // namespace
 
 void check_run(const plan& p, const run_options& options, const run_listener& listener) {
@@ -359,11 +372,13 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   if (p.file.empty() && !options.in_memory) p.log_events = false;  // no output would contain them
   run_report r;
   r.what = std::move(p);
-  auto where = make_backend(r.what, stop);
+  const cancellation ending = stop.within();
+  const alarm_clock limit(options.time_limit, ending);
+  auto where = compiled_within(limit, r.what, ending);
   if (where->compile_seconds() > 0)
     listener.mention(fmt::format("compiled {} in {:.1f} s\n", words_of_module(r.what), where->compile_seconds()));
-  if (options.tune && !reads_journal(options) && tune_long_run(r.what, *where, stop))
-    where = make_backend(r.what, stop);
+  if (options.tune && !reads_journal(options) && tune_long_run(r.what, *where, ending))
+    where = compiled_within(limit, r.what, ending);
   const bool grows = r.what.design.half_width > 0;
   std::optional<run_output> out;
   if (!grows) out.emplace(r.what, *where, options, older, listener);
@@ -374,8 +389,6 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   auto beside = options.measure_beside && !reads_journal(options) && !r.what.reads_standard_input
                     ? measure_beside(r.what, *where, options.command)
                     : nullptr;
-  const cancellation ending = stop.within();
-  const alarm_clock limit(options.time_limit, ending);
   if (out) out->begin_to_share(ending);
   listener.begins(r.what, out ? out->to_do() : r.what.count, out ? out->done_before() : 0);
   if (grows) r.summary = integrate_until_certain(r.what, *where, ending, listener);
