@@ -76,8 +76,12 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
     const auto jumps = (h <= Real(0x1p-30) * (x.t_end - x.t_begin)) & (least > Real(0x1p-10) * x.largest_orientation);
     a.turns_over = a.accepted & (a.orientation * x.orientation < Real(0.0)) & !jumps;
     if constexpr (!E::Method::is_explicit && !E::fixed_steps) {
+      // Next to a singularity, errors below the absolute tolerance may hide that the step has passed it.
       const auto small = a.accepted & !a.turns_over & (abs(a.orientation) < Real(0x1p-6) * x.largest_orientation);
-      if (any(small)) a.turns_over = a.turns_over | may_turn_over(x, a, tol, small);
+      const auto falls = small & (abs(a.orientation) < Real(0.25) * abs(x.orientation));
+      a.turns_over = a.turns_over | falls;
+      if (const auto slowly = small & !falls; any(slowly))
+        a.turns_over = a.turns_over | may_turn_over(x, a, tol, slowly);
     }
     a.accepted = a.accepted & !a.turns_over;
     a.error2 = select(a.turns_over, Real(unsettled<typename E::Method>), a.error2);
@@ -200,29 +204,28 @@ SALTUS_FN void count_adjustment(instance<E, Real>& x, Real moved, mask_of<Real> 
     assign_where(where, x.far_steps, select(moved > Real(by_much), x.far_steps + Real(1.0), Real(0.0)));
 }
 
-/// Ends those lanes in `where` that stand at a dead point: no step from it is known to stay on its branch.
+/// Ends those lanes in `where` at whose point equations, or constraints, depend on each other: their independence there is `least` or less.
 template <class E, class Real>
-SALTUS_FN_COLD void end_at_dead_point(instance<E, Real>& x, mask_of<Real> where) {
-  constexpr double next_to_none = 0x1p-10;  // within two degrees, squared
+SALTUS_FN_COLD void end_where_dependent(instance<E, Real>& x, mask_of<Real> where, status as, double least) {
   const auto c = E::form::independence(x.t, x.y, x.held);
-  const auto dead = where & (c.least <= Real(next_to_none));
-  assign_where(dead, x.residual_of, c.of);
-  end_where(x.status, dead, status::dead_point);
+  const auto dependent = where & (c.least <= Real(least));
+  assign_where(dependent, x.residual_of, c.of);
+  end_where(x.status, dependent, as);
 }
+inline constexpr double next_to_none = 0x1p-10;  ///< of a square: within two degrees
+/// What ends an instance there: nothing determines f, or the branches of a motion meet.
+template <class Form>
+inline constexpr status where_dependent = Form::may_be_singular ? status::singular : status::dead_point;
 
 /// Ends lanes whose steps the projection moves much too far. Near a dead point constraints hardly determine the solution; the instance then
 /// ends with that status.
 template <class E, class Real>
 SALTUS_FN_COLD void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
-  if constexpr (E::form::has_branches) end_at_dead_point(x, where);
-  if constexpr (requires { E::form::has_dead_points; })
-    if constexpr (E::form::has_dead_points) {
-      constexpr double next_to_none = 0x1p-5;  // within two degrees
-      const auto c = E::form::independence(x.t, x.y, x.held);
-      const auto dead = where & !(c.least > Real(next_to_none));
-      assign_where(dead, x.residual_of, c.of);
-      end_where(x.status, dead, status::dead_point);
-    }
+  using form = typename E::form;
+  if constexpr (form::has_branches) end_where_dependent(x, where, where_dependent<form>, next_to_none);
+  if constexpr (requires { form::has_dead_points; })
+    if constexpr (form::has_dead_points)
+      end_where_dependent(x, where, status::dead_point, 0x1p-5);  // within two degrees
   end_where(x.status, where, status::moved_far);
 }
 
@@ -277,16 +280,6 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);
 }
 
-/// Ends those lanes in `where` in which equations depend on one another, so that f is not determined.
-template <class E, class Real>
-SALTUS_FN_COLD void end_where_singular(instance<E, Real>& x, mask_of<Real> where) {
-  constexpr double next_to_none = 0x1p-10;
-  const auto c = E::form::independence(x.t, x.y, x.held);
-  const auto singular = where & (c.least <= Real(next_to_none));
-  assign_where(singular, x.residual_of, c.of);
-  end_where(x.status, singular, status::singular);
-}
-
 /// Applies the controller to a trial, for the lanes in `where`; a lane that cannot continue gets its terminal status. Returns the lanes
 /// that cannot because they stand at a wall: this is an event.
 template <class E, class Real>
@@ -297,7 +290,8 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   add_where(x.rejected, rejected, 1);
   if constexpr (E::fixed_steps) {
     if constexpr (E::watches_orientation) end_where(x.status, rejected & a.turns_over, status::singular);
-    if constexpr (E::form::has_branches) end_where(x.status, rejected & a.changes_branch, status::dead_point);
+    if constexpr (E::form::has_branches)
+      end_where(x.status, rejected & a.changes_branch, where_dependent<typename E::form>);
     if constexpr (E::in_local_coordinates) end_where(x.status, rejected & a.lost_branch, status::newton_failed);
     if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, rejected);
     end_where(x.status, rejected, status::not_finite);
@@ -314,15 +308,19 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
     if constexpr (E::certified) assign_where(where, x.doubts, next.memory.rejected);
     const Real floor_ = (x.t_end - x.t_begin) * Real(0x1p-80);
     mask_of<Real> too_small = rejected & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
-    if constexpr (E::form::has_branches)
-      if (const auto stuck = rejected & (too_small | a.changes_branch); any(stuck)) end_at_dead_point(x, stuck);
+    if constexpr (E::form::has_branches && !E::form::may_be_singular)
+      if (const auto stuck = rejected & (too_small | a.changes_branch); any(stuck))
+        end_where_dependent(x, stuck, where_dependent<typename E::form>, next_to_none);
     if constexpr (E::watches_orientation)
       if (const auto turned = rejected & a.turns_over; any(turned))
         too_small = too_small | (turned & moves_by_rounding(a, tol));
     if (any(too_small)) {
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
-      if constexpr (E::form::may_be_singular) end_where_singular(x, too_small);
+      if constexpr (E::form::may_be_singular) {
+        end_where_dependent(x, too_small, status::singular, next_to_none);
+        if constexpr (E::form::has_branches) end_where(x.status, too_small & a.changes_branch, status::singular);
+      }
       if constexpr (E::watches_orientation) {
         // Newton's iteration fails, or errors grow, before a step shows that the orientation turns.
         const auto singular = a.turns_over | is_next_to_singular(x, tol, too_small);
@@ -349,7 +347,7 @@ SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const t
   const mask_of<Real> parked = active & a.accepted & a.suspect;
   commit(x, a, active & a.accepted & !a.suspect, tol, run);
   const mask_of<Real> at_wall = control(x, a, active & !parked, tol);
-  if constexpr (E::watch_stiffness && E::Method::is_explicit) watch_stiffness(x, a, active & !parked);
+  if constexpr (E::watch_stiffness && E::Method::is_explicit) watch_stiffness(x, a, active & !parked, tol.rtol);
   if constexpr (E::inject) inject_while_sailing(x, active & !parked, run);
   return parked | at_wall;
 }

@@ -33,7 +33,7 @@ std::filesystem::path header(const std::string& name) {
 
 std::string written(const std::string& form) {
   const auto file = header("impasse_" + form);
-  const bool any_order = form == "any_order" || form == "local";
+  const bool any_order = form == "any_order" || form == "local" || form == "array";
   const bool of_rates = form == "diagonal" || form == "dense" || form == "rates";
   std::ofstream(file) << "#include <saltus.hpp>\nstruct impasse_" << form << R"( {
   static constexpr double span[] = {0.0, 5.0};
@@ -125,6 +125,7 @@ class Impasse : public ::testing::TestWithParam<way> {
                                          fmt::format("c={}", c),
                                          fmt::format("rtol={}", rtol)};
     if (form == "local") settings.push_back("coordinates=unitary");
+    if (form == "array") settings.push_back("structure=array");
     const auto r = run(written(form), settings);
     for (std::int64_t i = 0; i < count; ++i) {
       const double end = r.output(0, i), b = r.output(1, i), z0 = b * end;
@@ -148,6 +149,7 @@ std::vector<way> all_ways() {
   for (const auto& m : host::known_methods()) {
     if (m.for_mechanics || (m.embedded_order == 0 && !m.is_series)) continue;
     all.push_back({"any_order", std::string(m.name)});
+    if (m.is_explicit && !m.is_series) all.push_back({"array", std::string(m.name)});
     if (m.is_explicit) all.push_back({"local", std::string(m.name)});
     else all.insert(all.end(), {{"semi", std::string(m.name)}, {"mass", std::string(m.name)}});
     if (!m.is_explicit && !m.is_rosenbrock)
@@ -174,8 +176,9 @@ TEST_P(ManyImpasses, AreNotPassed) { end_where_they_must(5'000); }
 const auto name_of_way = [](const auto& w) { return w.param.form + "_by_" + w.param.method; };
 INSTANTIATE_TEST_SUITE_P(Some, Impasse,
                          ::testing::Values(way{"any_order", "taylor16"}, way{"any_order", "dop853"},
-                                           way{"any_order", "radau5"}, way{"local", "dp5"}, way{"semi", "trapezoid"},
-                                           way{"semi", "rodas5p"}, way{"residual", "esdirk4"}),
+                                           way{"any_order", "radau5"}, way{"local", "dp5"}, way{"array", "dp5"},
+                                           way{"array", "dop853"}, way{"semi", "trapezoid"}, way{"semi", "rodas5p"},
+                                           way{"residual", "esdirk4"}),
                          name_of_way);
 INSTANTIATE_TEST_SUITE_P(Some, Tolerances,
                          ::testing::Values(way{"any_order", "rodas4"}, way{"semi", "rodas4"}, way{"semi", "rodas5p"},
@@ -184,6 +187,78 @@ INSTANTIATE_TEST_SUITE_P(Some, Tolerances,
                                            way{"diagonal", "esdirk4"}, way{"dense", "radau5"}),
                          name_of_way);
 INSTANTIATE_TEST_SUITE_P(All, ManyImpasses, ::testing::ValuesIn(all_ways()), name_of_way);
+
+// M(q) with det M = q, and forces for which q = q_0 - b t^2 / 2 beyond q = 0, too, where M is not positive definite.
+std::string mass_that_vanishes(const std::string& kind) {
+  const auto file = header("mass_" + kind);
+  std::ofstream(file) << "#include <saltus.hpp>\nstruct mass_" << kind << R"( {
+  static constexpr double span[] = {0.0, 5.0};
+  enum state { q, s, v, w };
+  static constexpr auto first_velocity = v;
+  static constexpr saltus::variable<state> state_list[] = {{q, 1.0, "1", ""}, {s, 0.0, "1", ""}, {v, 0.0, "1", ""}, {w, 1.0, "1", ""}};
+  enum parameter { b, q0 };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{b, 1.0, "1", ""}, {q0, 1.0, "1", ""}};
+  enum output { at_which, curvature };
+  static constexpr saltus::derived<output> output_list[] = {{at_which, "1", "2 q_0 / b"}, {curvature, "1", "b"}};
+  static void outputs(const auto& at, auto& out) {
+    out[at_which] = 2.0 * at[q0] / at[b];
+    out[curvature] = at[b];
+  }
+  static void initial(auto& at) { at[q] = at[q0]; }
+)"
+                      << (kind == "diagonal" ? R"(  static constexpr bool mass_is_diagonal = true;
+  static void mass(const auto& at, auto& m) {
+    m(v, v) = at[q];
+    m(w, w) = 1.0;
+  }
+  static void force(const auto& at, auto& f) {
+    f[v] = -at[b] * at[q];
+    f[w] = 0.0;
+  }
+};
+)"
+                                             : R"(  static void mass(const auto& at, auto& m) {
+    m(v, v) = at[q];
+    m(w, v) = at[q];
+    m(w, w) = at[q] + 1.0;
+  }
+  static void force(const auto& at, auto& f) {
+    f[v] = -at[b] * at[q];
+    f[w] = -at[b] * at[q];
+  }
+};
+)");
+  return file.string();
+}
+
+class MassThatVanishes : public ::testing::TestWithParam<way> {};
+TEST_P(MassThatVanishes, IsNotPassed) {
+  const auto& [kind, method] = GetParam();
+  const double rtol = 1e-7;
+  const auto r = run(mass_that_vanishes(kind),
+                     {"method=" + method, "sample.count=200", "sample.seed=3", "sample.b={uniform=[-2.0,2.0]}",
+                      "sample.q0={uniform=[0.5,2.0]}", "rescue=false", fmt::format("rtol={}", rtol)});
+  int singular = 0;
+  for (std::int64_t i = 0; i < 200; ++i) {
+    const double square = r.output(0, i), b = r.output(1, i);
+    const auto at = static_cast<std::size_t>(i);
+    const char* const status = status_table[r.status[at]].name;
+    SCOPED_TRACE(fmt::format("instance {}: 2 q_0 / b = {}", i, square));
+    if (square < 0.0 || square > 25.0) {
+      ASSERT_STREQ(status, "finished");
+      ASSERT_NEAR(r.final("q", i), 0.5 * b * (square - 25.0), 1e3 * rtol);
+    } else {
+      ASSERT_STREQ(status, "singular");
+      ASSERT_NEAR(r.t_final[at], std::sqrt(square), 1e3 * rtol);
+      ++singular;
+    }
+  }
+  EXPECT_GT(singular, 80);
+}
+INSTANTIATE_TEST_SUITE_P(All, MassThatVanishes,
+                         ::testing::Values(way{"diagonal", "dp5"}, way{"diagonal", "radau5"}, way{"dense", "dop853"},
+                                           way{"dense", "esdirk4"}, way{"dense", "inflesdirk4"}),
+                         name_of_way);
 
 std::string written(const std::string& name, const std::string& span, const std::string& rate) {
   const auto file = header(name);

@@ -48,7 +48,7 @@ std::string obstacle(const method_traits& method, const model& m) {
   if (method.is_explicit && m.equations != abi::plain && m.equations != abi::any_order)
     return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
   if (method.is_series && m.coordinates > 0)
-    return fmt::format("must not be {}, which does not reach through the constraints of {}", method.name, m.name);
+    return fmt::format("must not be {}, which finds no series of {}, a mechanical model", method.name, m.name);
   if (method.for_mechanics && m.coordinates == 0)
     return fmt::format("must not be {}, which integrates mechanical models alone: {} has no velocities and constraints",
                        method.name, m.name);

@@ -123,7 +123,10 @@ struct derivative_array {
 
   /// Gauss-Newton iteration that uses each matrix for two steps: the second step is rounding if G is linear in w.
   template <class Real>
-  SALTUS_FN_CALLED static solution<Real> solved(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  using matrix_of_w = vec<vec<Real, columns>, rows>;  ///< G_w with scaled rows
+  template <class Real>
+  SALTUS_FN_CALLED static solution<Real> solved(Real t, const vec<Real, values>& y, const held<Real>& fixed,
+                                                matrix_of_w<Real>* g_by_w = nullptr) {
     constexpr int most = 12;
     constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon;
     constexpr double as_low_as_rounding = 0x1p-6 * root_epsilon<scalar_of<Real>>;
@@ -144,6 +147,9 @@ struct derivative_array {
       r.least = select(open, qr.least(), r.least);
       r.rest = select(open, qr.rest(), r.rest);
       take_constraints(r, here, qr, rest, open);
+      if (g_by_w != nullptr)
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < columns; ++j) (*g_by_w)[i][j] = select(open, here.g_by_w[i][j], (*g_by_w)[i][j]);
       // The remaining error is estimated from the ratio of the two steps. The iteration ends when it is rounding, or when both steps are.
       const Real size = size_of(y, w), enough = Real(rounding) * size;
       const auto no_better = (second >= Real(0.25) * first) & (second <= Real(as_low_as_rounding) * size);
@@ -152,6 +158,15 @@ struct derivative_array {
       open = open & !done & (second < Real(limits<scalar_of<Real>>::largest));
     }
     return r;
+  }
+
+  /// The lanes in which two points are not known to lie on one branch, because G_w may have had a lower rank between them.
+  template <class Real>
+  SALTUS_FN_COLD static mask_of<Real> on_other_branches(Real t0, const vec<Real, values>& y0, Real t1,
+                                                        const vec<Real, values>& y1, const held<Real>& fixed) {
+    matrix_of_w<Real> begin, end;
+    const auto found = solved(t0, y0, fixed, &begin).found & solved(t1, y1, fixed, &end).found;
+    return !found | ranked_qr<Real, rows, columns, rank>(begin).turns_to(end);
   }
 
   /// The derivative of the values y with respect to engine time; NaN if the iteration fails.

@@ -93,8 +93,15 @@ struct derivative_array_form : Functions {
   template <class Real>
   SALTUS_FN static void follow(Real, vec<Real, states>&, const held<Real>&, mask_of<Real>) {}
 
-  /// If the rank of the array differs from the one that the host has found, the solution cannot be continued.
+  /// If the rank of the array differs from the one that the host has found, the solution cannot be continued; nor can it beyond a point at
+  /// which the rank is lower.
   static constexpr bool may_be_singular = true;
+  static constexpr bool has_branches = true;
+  template <class Real>
+  SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
+                                                const vec<Real, states>& y1, const held<Real>& c) {
+    return array::on_other_branches(t0, y0, t1, y1, c);
+  }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
     const auto at = array::solved(t, y, c);

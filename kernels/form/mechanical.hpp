@@ -174,6 +174,8 @@ struct mechanical_form : Functions {
     return system_of_bodies::is_paradoxical(Functions::point_at(t, y, c));
   }
 
+  /// Without constraints, M alone may become singular on the way.
+  static constexpr bool may_be_singular = constraints == 0 && !system_of_bodies::is_sparse;
   /// Dead points, at which branches of the motion may meet.
   static constexpr bool has_branches =
       constraints > 0 && !printed_projection && !reaches && !system_of_bodies::is_sparse;
@@ -192,7 +194,9 @@ struct mechanical_form : Functions {
     const Real back = select(speed > Real(0.0), Real(1.0) / speed, Real(0.0));  // as far back as positions are large
     auto before = y;
     each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { before[i] = fma(-back, rate[i], y[i]); });
-    return detail::independence_at<system_of_bodies, Real>(at, Functions::point_at(t, before, c));
+    if constexpr (constraints == 0)
+      return {system_of_bodies::regularity_of_mass(at, Functions::point_at(t, before, c)), Real(-1.0)};
+    else return detail::independence_at<system_of_bodies, Real>(at, Functions::point_at(t, before, c));
   }
 
   /// The largest residual of the constraints on both levels, and its constraint; quaternions are numbered after constraints.

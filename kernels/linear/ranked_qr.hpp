@@ -45,6 +45,26 @@ class ranked_qr {
     return x;
   }
 
+  /// The lanes in which another matrix is not known to be connected with A by matrices of the same rank: the determinant of its part in the
+  /// range of A, in the columns that A has chosen, has another sign, or is only rounding. It changes its sign where the rank is lower.
+  SALTUS_FN_COLD mask_of<Real> turns_to(const vec<vec<Real, columns>, rows>& b) const {
+    matrix<Real, rank> part;
+    Real sign = Real(1.0);
+    SALTUS_ROLLED for (int k = 0; k < rank; ++k) {
+      vec<Real, rows> column;
+      for (int i = 0; i < rows; ++i) {
+        column[i] = Real(0.0);
+        for (int j = 0; j < columns; ++j)
+          column[i] = select(column_[k] == Real(static_cast<double>(j)), b[i][j], column[i]);
+      }
+      turn(column);
+      for (int i = 0; i < rank; ++i) part[i][k] = column[i];
+      sign = copysign(sign, sign * a_[k][k]);
+    }
+    const Real rounding = Real(0x1p6 * limits<scalar_of<Real>>::epsilon) * abs(a_[0][0]);
+    return !(sign * lu<Real, rank>(part).orientation() > rounding);
+  }
+
   /// The smallest diagonal element of R over the largest: close to zero if the rank is lower than assumed.
   SALTUS_FN Real least() const { return abs(a_[rank - 1][rank - 1]) / abs(a_[0][0]); }
   /// The largest remaining element of A beyond the rank, over the largest diagonal element of R: above rounding if the rank is higher than

@@ -178,7 +178,9 @@ requires(Method::kind == methods::family::coordinate_partitioning) SALTUS_FN_COL
   s.y = y;
   detail::set_results(s, lin, w, at, v, a, sign, hm, hg);
   sum.finish(s);
-  s.solved = !newton.failed;
+  if constexpr (whole::m == 0)  // with constraints, projection judges the mass matrix
+    s.singular = s.singular | !whole::bodies::mass_is_definite(System::form::point_of_bodies(t + h, s.y1, system.c));
+  s.solved = !(newton.failed | s.singular);
   s.residual = Real(0.0);
   s.residual_of = p.part.of;
   s.evaluations = typename Real::integer(int64(lin.evaluations + 1)) + to_integer(iterations);

@@ -450,8 +450,20 @@ struct mechanics {
         acceleration = m.mass.backward(m.force(multiplier, f));
       }
     } else {
-      acceleration = factorised_mass(at).solve(force(at));
+      const auto m = factorised_mass(at);
+      acceleration = m.solve(force(at));
+      set_undefined(m.d, acceleration);
     }
+  }
+  template <class Value>
+  SALTUS_FN static auto all_positive(const by_velocity<Value>& pivots) {
+    auto r = pivots[0] > Value(0.0);
+    for (int j = 1; j < velocities; ++j) r = r & (pivots[j] > Value(0.0));
+    return r;
+  }
+  template <class Real>
+  SALTUS_FN_COLD static mask_of<Real> mass_is_definite(const point_of<Real, Real>& at) {
+    return all_positive(factorised_mass(at).d);
   }
   /// The same with the sparse matrix.
   template <class Value, class Real>
@@ -468,6 +480,24 @@ struct mechanics {
       if (table.of[k].switched_by >= 0) right[k] = select(holds(k), right[k], Value(0.0));
     });
     m.solve(force(at), right, acceleration, multiplier);
+    if constexpr (constraints == 0) set_undefined(m.pivots(), acceleration);
+  }
+  /// Accelerations become NaN where a pivot shows that M is not positive definite. With constraints, projection judges M.
+  template <class Value>
+  SALTUS_FN static void set_undefined(const by_velocity<Value>& pivots, by_velocity<Value>& acceleration) {
+    const auto regular = all_positive(pivots);
+    each<velocities>([&](int j)
+                         SALTUS_INLINE_LAMBDA { acceleration[j] = select(regular, acceleration[j], Value(unset)); });
+  }
+  /// The smallest pivot of M, relative to the element of M at its place here or at another point, whichever is larger.
+  template <class Real>
+  SALTUS_FN_COLD static Real regularity_of_mass(const point_of<Real, Real>& at, const point_of<Real, Real>& before) {
+    const auto here = written_mass<false>(at), there = written_mass<false>(before);
+    const ldl<Real, velocities> factor(here.values);
+    Real least = Real(1.0);
+    for (int j = 0; j < velocities; ++j)
+      least = min(least, factor.d[j] / max(abs(here.values[j][j]), abs(there.values[j][j])));
+    return least;
   }
   /// Painleve's paradox (`rubbed`) at a point.
   template <class Real>
@@ -642,7 +672,7 @@ struct mechanics {
   SALTUS_FN static by_constraint<Value> values(const point_of<Value, Real>& at) {
     named<typename kinds::constraint, Value, constraints> c;
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { c.values[k] = Value(unset); });
-    Model::constraints(at, c);
+    if constexpr (constraints > 0) Model::constraints(at, c);
     return c.values;
   }
 

@@ -79,6 +79,12 @@ struct sparse_inertia {
     for (int j = 0; j < velocities; ++j) a[j] = x[tables::place[j]];
     for (int k = 0; k < constraints; ++k) lambda[k] = -x[place_of_multiplier(k)];
   }
+  /// The pivots of velocities.
+  SALTUS_FN by_velocity pivots() const {
+    by_velocity d;
+    for (int j = 0; j < velocities; ++j) d[j] = factor.numbers[tables::place[j]];
+    return d;
+  }
   /// M^-1 J' (J M^-1 J')^-1 s.
   SALTUS_FN by_velocity back(const by_constraint& s) const {
     by_velocity none, a;

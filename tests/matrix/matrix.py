@@ -414,7 +414,7 @@ def refusal(form, method, asked, mode):
     if method in MECHANICAL and form not in MECHANICAL_FORMS:
         return "integrates mechanical models alone"
     if form in MECHANICAL_FORMS and method in SERIES:
-        return "does not reach through the constraints"
+        return "finds no series"
     if form == "semi_2" and method != "radau5":
         return "must be a method for index 2|auto"
     if form in ("varying_mass", "implicit") and method in ("rodas4", "rodas5p"):

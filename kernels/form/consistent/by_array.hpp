@@ -88,16 +88,21 @@ struct settling_by_array {
   SALTUS_FN_COLD static consistency<Real> near(const System& system, Real t, vec<Real, values>& y,
                                                mask_of<Real> where) {
     constexpr int most = 6;
+    constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon, much_less = 0x1p-6;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>;
     const auto begun = y;
     const auto sizes = with_followers(sizes_of(system, y));
     auto open = where, found = mask_of<Real>::all(false);
+    Real last = Real(limits<scalar_of<Real>>::largest);
     SALTUS_ROLLED for (int turn = 0; turn < most && any(open); ++turn) {
       const auto to = change_at(system, t, y, sizes);
       const Real size = size_of(system, y, to.by);
       open = open & to.found & to.regular & (size < Real(limits<scalar_of<Real>>::largest));
       move(y, to.by, Real(1.0), open);
-      const auto done = open & (size <= Real(small));
+      // A change that shrinks fast shows a root; others may come ever closer to a point where constraints depend on each other.
+      const auto proven = (size <= Real(rounding)) | (size <= Real(much_less) * last) | (last <= Real(small));
+      const auto done = open & (size <= Real(small)) & proven;
+      last = size;
       found = found | (done & to.of_rank);
       open = open & !done;
     }

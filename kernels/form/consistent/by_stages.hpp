@@ -147,35 +147,78 @@ struct settling {
 
   static constexpr double enough = 0x1p-4;  ///< a fraction of root_epsilon: the change that remains is about the square
                                             ///< of the last one
+  static constexpr double rounding_of_steps = 8.0;  ///< times epsilon: what a change from the end of a step may be
+
+  /// Moves all stages once, with one J, in the lanes of `where`. Values that have moved once and satisfy their equations to rounding stay:
+  /// the highest derivatives may be far more sensitive.
+  template <class Real>
+  struct whole_move {
+    Real size;
+    mask_of<Real> regular;
+  };
+  template <class System, class Real>
+  SALTUS_FN static whole_move<Real> move_stages(const System& system, Real t, vec<Real, values>& y,
+                                                const vec<Real, values>& sizes, const matrix<Real, unknowns>& j,
+                                                bool first, mask_of<Real> where) {
+    whole_move<Real> r{Real(0.0), mask_of<Real>::all(true)};
+    for (int k = -series::most_c; k <= 0; ++k) {
+      const auto f = series::residual_of_stage(k, t, y, system.c);
+      auto change = change_of(k, j, f, y, sizes);
+      const auto is_off = first ? mask_of<Real>::all(true)
+                                : !(change.lacking <= Real(rounding_of_steps * limits<scalar_of<Real>>::epsilon));
+      for (int l = 0; l < unknowns; ++l) change.by[l] = select(is_off, change.by[l], Real(0.0));
+      r.size = max(r.size, size_of(system, k, y, change.by));
+      move(k, y, change.by, Real(1.0), where);
+      r.regular = r.regular & (change.dependent < Real(0.0));
+    }
+    return r;
+  }
+
+  /// The lanes in which the iteration has converged at y, after a move of the size `last` with the matrix j, as in `detail::has_converged`.
+  template <class System, class Real>
+  SALTUS_FN_COLD static mask_of<Real> has_converged(const System& system, Real t, const vec<Real, values>& y,
+                                                    const vec<Real, values>& sizes, const matrix<Real, unknowns>& j,
+                                                    Real last, Real orientation, mask_of<Real> where) {
+    constexpr double rounding = rounding_of_steps * limits<scalar_of<Real>>::epsilon, much_less = 0x1p-6,
+                     several = 16.0;
+    auto next = y;
+    const auto size = move_stages(system, t, next, sizes, j, false, where).size;
+    const auto good = (size <= Real(rounding)) | (size < Real(much_less) * last);
+    if (all(good | !where)) return good;
+    auto turns = mask_of<Real>::all(false);
+    for (int side = -1; side <= 1; side += 2) {
+      auto there = y;
+      for (int i = 0; i < values; ++i) there[i] = fma(Real(side * several), next[i] - y[i], y[i]);
+      turns =
+          turns | !(lu<Real, unknowns>(series::jacobian(t, there, system.c)).orientation() * orientation > Real(0.0));
+    }
+    return good | !turns;
+  }
 
   /// Starts from the end of a step, near the solution: one J serves all stages.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> near(const System& system, Real t, vec<Real, values>& y,
                                                mask_of<Real> where) {
     constexpr int most = 6;
-    constexpr double rounding = 8.0 * limits<scalar_of<Real>>::epsilon;
+    constexpr double rounding = rounding_of_steps * limits<scalar_of<Real>>::epsilon, much_less = 0x1p-6;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>;
     const auto begun = y;
     const auto sizes = sizes_of(system, y);
     auto open = where, found = mask_of<Real>::all(false);
-    Real orientation = Real(0.0);
+    Real orientation = Real(0.0), last = Real(0.0);
     for (int turn = 0; turn < most && any(open); ++turn) {
       const auto j = series::jacobian(t, y, system.c);
       orientation = select(open, lu<Real, unknowns>(j).orientation(), orientation);
-      Real size = Real(0.0);
-      auto regular = mask_of<Real>::all(true);
-      for (int k = -series::most_c; k <= 0; ++k) {
-        const auto f = series::residual_of_stage(k, t, y, system.c);
-        auto change = change_of(k, j, f, y, sizes);
-        // Values that have moved once and satisfy their equations to rounding stay: the highest derivatives may be far more sensitive.
-        const auto is_off = turn == 0 ? mask_of<Real>::all(true) : !(change.lacking <= Real(rounding));
-        for (int l = 0; l < unknowns; ++l) change.by[l] = select(is_off, change.by[l], Real(0.0));
-        size = max(size, size_of(system, k, y, change.by));
-        move(k, y, change.by, Real(1.0), open);
-        regular = regular & (change.dependent < Real(0.0));
-      }
+      const auto [size, regular] = move_stages(system, t, y, sizes, j, turn == 0, open);
       open = open & regular & (size < Real(limits<scalar_of<Real>>::largest));
       const auto done = open & (size <= Real(small));
+      // A change that shrinks fast shows a root; others may come ever closer to a point where J is singular, which the step has then reached.
+      const auto unproven = done & (size > Real(rounding)) & !(size < Real(much_less) * last);
+      if (any(unproven)) {
+        const auto converged = has_converged(system, t, y, sizes, j, size, orientation, unproven);
+        orientation = select(unproven & !converged, -orientation, orientation);
+      }
+      last = size;
       found = found | done;
       open = open & !done;
     }
