@@ -418,7 +418,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   }
   if constexpr (form::follows_growth) store_exponents(x, why, run);
   else if constexpr (E::directions > 0) store_derivatives(x, why, run);
-  if (why == status::stiff || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
+  if (is_stiff(why) || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }
 
 }  // namespace saltus

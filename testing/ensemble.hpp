@@ -35,7 +35,7 @@ struct outcome : abi::counters<std::vector<long long>> {
   std::vector<double> residual, switched;
   std::vector<long long> residual_of;
   std::vector<std::int64_t> dependent;
-  std::vector<int> status, exception, guard_history, sensitivity;
+  std::vector<int> status, exception, switched_to, guard_history, sensitivity;
   std::vector<double> final_derivative;  ///< [parameter][state + output + t_final + reduction][instance]
   std::vector<event_row> log;            ///< by instance, then time
 
@@ -73,7 +73,7 @@ inline outcome run(host::plan p) {
   const auto nt = static_cast<std::size_t>(p.sample_count);
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
       r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.dependent.resize(n),
-      r.switched.resize(n);
+      r.switched.resize(n), r.switched_to.resize(n);
   r.sensitivity.resize(n), r.final_derivative.resize(host::sensitivity_columns(p) * n);
   const auto ks = host::sampled_columns(p), kd = host::directions(p), nl = host::logged_quantities(p);
   r.samples.resize(ks * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
@@ -96,7 +96,8 @@ inline outcome run(host::plan p) {
         for (const auto counter : abi::counter_members<std::vector<long long>>) copy(c.*counter, r.*counter, 1, 1);
         copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
         if (!c.dependent.empty()) copy(c.dependent, r.dependent, 1, 1);
-        copy(c.switched, r.switched, 1, 1), copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
+        copy(c.switched, r.switched, 1, 1), copy(c.switched_to, r.switched_to, 1, 1);
+        copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
         copy(c.samples, r.samples, ks, nt);
         copy(c.final_derivative, r.final_derivative, host::sensitivity_columns(p), 1);
         if (kd > 0) copy(c.sensitivity, r.sensitivity, 1, 1);

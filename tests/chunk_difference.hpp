@@ -64,6 +64,7 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(a.residual, b.residual), "residual");
   note(same_bits(a.residual_of, b.residual_of), "residual_of");
   note(same_bits(a.switched, b.switched), "switched");
+  note(same_bits(a.switched_to, b.switched_to), "switched_to");
   note(same_bits(a.samples, b.samples), "samples");
   note(same_bits(a.final_derivative, b.final_derivative), "final_derivative");
   note(same_bits(a.sensitivity, b.sensitivity), "sensitivity");

@@ -32,6 +32,7 @@ inline void expect_same(const outcome& a, std::int64_t i, const outcome& b, std:
   if (a.plan.sample_count > 0) column(a.samples, b.samples, static_cast<std::size_t>(a.plan.sample_count));
   ASSERT_EQ(a.status[at_i], b.status[at_j]) << "instance " << i;
   ASSERT_EQ(a.exception[at_i], b.exception[at_j]) << "instance " << i;
+  ASSERT_EQ(a.switched_to[at_i], b.switched_to[at_j]) << "instance " << i;
   for (std::size_t g = 0; g < a.plan.model.guards.size(); ++g)
     ASSERT_EQ(a.guard_history[g * static_cast<std::size_t>(a.plan.count) + at_i],
               b.guard_history[g * static_cast<std::size_t>(b.plan.count) + at_j])

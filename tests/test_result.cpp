@@ -192,12 +192,14 @@ TEST(result, tells_when_instances_went_over_to_the_stiff_method) {
   }
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.dimensions("switched"), "instance");
-  EXPECT_EQ(r.text("switched", "long_name"), "time at which the instance went over to rodas5p");
+  EXPECT_EQ(r.text("switched", "long_name"), "time at which the instance went over to an implicit method");
   const auto switched = r.reals("switched");
   EXPECT_EQ(switched[1], 1012);
   for (std::size_t i : {0, 2, 3}) EXPECT_TRUE(std::isnan(switched[i])) << i;
   EXPECT_EQ(r.text("", "method"), "auto");
-  EXPECT_EQ(r.text("", "stiff_method"), "rodas5p");
+  EXPECT_EQ(r.text("", "stiff_method"), "rodas5p or radau5");
+  EXPECT_EQ(r.text("switched_to", "flag_meanings"), "none rodas5p radau5");
+  EXPECT_EQ(r.integers("switched_to"), (std::vector<long long>{0, 1, 0, 0}));
 }
 
 TEST(result, says_where_it_comes_from) {

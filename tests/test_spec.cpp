@@ -195,6 +195,7 @@ TEST_F(spec, auto_is_an_explicit_method_and_an_implicit_one) {
   const plan p = planned(valve + "method = \"auto\"\n");
   EXPECT_EQ(p.method, "dp5");
   EXPECT_EQ(p.stiff_method, "rodas5p");
+  EXPECT_EQ(p.lasting_method, "radau5");
   EXPECT_EQ(method_name(p), "auto");
   EXPECT_EQ(p.text, "model = \"relief_valve\"\nmethod = \"auto\"\n");
   EXPECT_EQ(refused(valve + "method = \"auto\"\nstep = 0.1\n"),

@@ -129,6 +129,20 @@ TEST(Auto, RunsBackwardAndEndsWhatIsNoNumber) {
   expect_same(r, 0, only, 0), expect_same(r, 2, only, 1);
 }
 
+// Rounding in a Rosenbrock method would break y2 = y3 + y4, at any tolerance, and make y2 and y3 wrong by factors. The number at the end
+// is that of the Test Set for IVP Solvers.
+TEST(Auto, IntegratesLastingStiffnessByRadau) {
+  for (const double rtol : {1e-4, 1e-6, 1e-8}) {
+    const auto r = run(test_model("pyrolysis"), {"method=auto", "atol=1e-40", set("rtol", rtol)});
+    SCOPED_TRACE(rtol);
+    ASSERT_EQ(name_of(r.status[0]), "finished");
+    EXPECT_EQ(r.switched_to[0], 2);
+    for (const char* name : {"y2", "y3"}) EXPECT_NEAR(r.final(name), 0.886e-22, 0.01 * 0.886e-22) << name;
+  }
+  const auto brief = run(test_model("pyrolysis"), {"method=auto", "rtol=1e-6", "atol=1e-30", "t=[0.0, 100.0]"});
+  EXPECT_NE(brief.switched_to[0], 2) << "rounding does not accumulate so far in so short a time";
+}
+
 // E. Hairer, G. Wanner, Test Set for IVP Solvers: Van der Pol with mu = 1000 at t = 2000.
 TEST(Auto, VanDerPol) {
   const auto r =

@@ -99,7 +99,7 @@ std::string heading(const bench_report& report) {
   std::string text = fmt::format("{}: {} instances{}, t {:g} .. {:g}\n", p.model.name, p.count,
                                  has_varied_inputs(p) ? "" : ", all alike", p.t_begin, p.t_end);
   text += fmt::format("{}, {}, {}\n",
-                      method_name(p) == "auto" ? fmt::format("auto ({}, {})", p.method, p.stiff_method) : p.method,
+                      method_name(p) == "auto" ? fmt::format("auto ({}, {})", p.method, stiff_methods(p)) : p.method,
                       p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
                                        : fmt::format("rtol {:g}, {} controller", p.rtol, p.controller),
                       p.precision);

@@ -32,7 +32,7 @@ constexpr double pilot_seconds = 0.4;
 
 /// "dp5", or "auto (dp5, rodas5p where stiff)".
 std::string method_text(const plan& p) {
-  return p.stiff_method.empty() ? p.method : fmt::format("auto ({}, {} where stiff)", p.method, p.stiff_method);
+  return p.stiff_method.empty() ? p.method : fmt::format("auto ({}, {} where stiff)", p.method, stiff_methods(p));
 }
 
 json prediction_json(const plan& p, const pilot_report& r) {

@@ -204,14 +204,14 @@ void print_summary(const run_report& r) {
     if (s.parts.size() > 1)
       tell("  {:<16} {:>12}   in {} chunks\n", part.device.substr(0, part.device.find(',')), part.instances,
            part.chunks);
-  if (s.stiff_compile_seconds > 0) tell("  {:.2f} s of it compiling {}\n", s.stiff_compile_seconds, p.stiff_method);
+  if (s.stiff_compile_seconds > 0) tell("  {:.2f} s of it compiling {}\n", s.stiff_compile_seconds, stiff_methods(p));
   if (s.rescue_compile_seconds > 0) tell("  {:.2f} s of it compiling rescue\n", s.rescue_compile_seconds);
   print_endings(s, false);
   for (const auto& row : status_table)
     if (const auto some = s.counts.by_rescue[static_cast<std::size_t>(row.id)]; some > 0)
       tell("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
   if (s.counts.switched > 0)
-    tell("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
+    tell("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, stiff_methods(p));
   if (const auto names = dependent_constraints(p.model, s.counts); !names.empty()) {
     tell("  depend on each other:");
     const char* comma = " ";

@@ -249,7 +249,10 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
            {"instance", static_cast<std::int64_t>(instance)},
            {"status", json{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
   if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0) all["exception"] = row_of(e).name;
-  if (const result_variable* v = f.find("switched")) all["switched"] = f.value(*v, instance);
+  if (const result_variable* v = f.find("switched")) {
+    all["switched"] = f.value(*v, instance);
+    all["switched_to"] = switched_to(f, instance);
+  }
   if (const result_variable* v = f.find("residual")) {
     all["residual"] = f.value(*v, instance);
     all["residual_of"] = residual_of(f, instance);
@@ -290,8 +293,8 @@ void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   if (row.group != status_group::ok) tell(out, "  remedy   {}\n", row.remedy);
   if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0)
     tell(out, "  rescue   took over; lanes gave up with {}: {}\n", row_of(e).name, row_of(e).meaning);
-  if (const result_variable* v = f.find("switched"); v && f.value(*v, instance) == f.value(*v, instance))
-    tell(out, "  stiff    went over to {} at t = {}\n", f.text("stiff_method"), f.value(*v, instance));
+  if (const auto to = switched_to(f, instance); !to.empty())
+    tell(out, "  stiff    went over to {} at t = {}\n", to, f.value(f.at("switched"), instance));
   if (const auto of = residual_of(f, instance); !of.empty())
     tell(out, "  residual {:.3g} in the equation of {}{}\n", f.value(f.at("residual"), instance), of,
          row.id == status::inconsistent ? ", the worst" : ", the largest after any step");

@@ -89,6 +89,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(residual_of, 1, -1);
   all(dependent, m.constraints.empty() ? 0 : 1, std::int64_t{0});
   all(switched, 1, nan);
+  all(switched_to, 1, static_cast<unsigned char>(0));
   all(samples, sampled_columns(p) * static_cast<std::size_t>(p.sample_count), nan);
   all(reductions, p.reductions.size(), nan);
   all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
@@ -200,8 +201,8 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +
                      static_cast<std::int64_t>(sensitivity_columns(p) + bounded_rows(p) * (2 + 2 * logged_numbers(p)));
-  // three words: residual, its equation, switched; bytes: status, exception, and the history of every guard
-  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards)) + (has_sensitivity(p) ? 1.0 : 0.0);
+  // three words: residual, its equation, switched; bytes: status, exception, switched_to, and the history of every guard
+  const auto single = 3.0 + static_cast<double>(std::ssize(p.model.guards)) + (has_sensitivity(p) ? 1.0 : 0.0);
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
 }
 

@@ -50,10 +50,11 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::vector<double> residual;          ///< the largest residual of a constraint; 0 without algebraic states
   std::vector<long long> residual_of;    ///< number of the state whose equation has it; -1: none
   std::vector<std::int64_t>
-      dependent;                   ///< constraints that depend on each other at its end, one bit each (dependent.hpp)
-  std::vector<double> switched;    ///< time at which the instance changed to the stiff method; NaN: never
-  std::vector<double> samples;     ///< [state + output, then their derivatives][count][sample]
-  std::vector<double> reductions;  ///< [reduction][count]
+      dependent;                 ///< constraints that depend on each other at its end, one bit each (dependent.hpp)
+  std::vector<double> switched;  ///< time at which the instance changed to an implicit method; NaN: never
+  std::vector<unsigned char> switched_to;    ///< 0: to none, 1: to plan::stiff_method, 2: to plan::lasting_method
+  std::vector<double> samples;               ///< [state + output, then their derivatives][count][sample]
+  std::vector<double> reductions;            ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   std::vector<double> final_derivative;      ///< [parameter][state + output + t_final + reduction][count]
   std::vector<unsigned char> sensitivity;    ///< saltus::sensitivity
@@ -72,7 +73,7 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
   /// Allocates columns for `instances` instances, the first with id `first`, and presets every number.
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
-  /// Presets the results of some instances again, except status, exception and `switched`.
+  /// Presets the results of some instances again, except status, exception, `switched` and `switched_to`.
   void forget(const std::vector<long long>& slots);
   /// The same, but keeps their rows in the event log.
   void forget_results(const std::vector<long long>& slots);

@@ -40,6 +40,7 @@ pilot::pilot(const plan& p, backend& where, double longest, const cancellation& 
       longest_(longest),
       stop_(stop),
       stiff_(p, fallback_integrator::duty::hand_over, stop),
+      lasting_(p, fallback_integrator::duty::hand_over_for_long, stop),
       rescuer_(p, fallback_integrator::duty::rescue, stop),
       chunks_(static_cast<std::size_t>(where.concurrency())) {}
 
@@ -91,13 +92,15 @@ pilot_round pilot::run(std::int64_t count, double offset) {
 /// Runs the fallback integrators; their compilation is not counted.
 void pilot::carry_on(pilot_round& r, const cancellation& over) {
   const auto begin = monotonic_clock::now();
-  const double before = stiff_.compile_seconds() + rescuer_.compile_seconds();
+  const auto compiling = [&] {
+    return stiff_.compile_seconds() + lasting_.compile_seconds() + rescuer_.compile_seconds();
+  };
+  const double before = compiling();
   for (auto& chunk : chunks_) {
-    if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, over);
+    if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, over), lasting_.carry_on(chunk, over);
     if (plan_.rescue) rescuer_.carry_on(chunk, over);
   }
-  r.after_seconds =
-      std::max(0.0, seconds_since(begin) - (stiff_.compile_seconds() + rescuer_.compile_seconds() - before));
+  r.after_seconds = std::max(0.0, seconds_since(begin) - (compiling() - before));
 }
 
 std::pair<double, double> pilot::event_rows() const {

@@ -52,7 +52,7 @@ class pilot {
   backend& where_;
   double longest_;
   const cancellation& stop_;
-  fallback_integrator stiff_, rescuer_;
+  fallback_integrator stiff_, lasting_, rescuer_;
   std::vector<chunk_data> chunks_;
 };
 

@@ -143,6 +143,7 @@ class ensemble_run {
         statistics_(p),
         indices_(indices_setup_of(p)),
         stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
+        lasting_(p, fallback_integrator::duty::hand_over_for_long, ending_, [this] { progress_(0); }),
         rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }),
         dependencies_(p, ending_),
         numbers_(p, ending_),
@@ -161,7 +162,7 @@ class ensemble_run {
     }
     sum.interrupted = stop_.is_cancelled();
     if (const auto busy = where_.busy_seconds(); busy && busy_before) sum.kernel_seconds = *busy - *busy_before;
-    sum.stiff_compile_seconds = stiff_.compile_seconds();
+    sum.stiff_compile_seconds = stiff_.compile_seconds() + lasting_.compile_seconds();
     sum.rescue_compile_seconds = rescuer_.compile_seconds();
     sum.wall_seconds = seconds_since(begin_);
     return sum;
@@ -298,7 +299,7 @@ class ensemble_run {
   void finish(chunk_data& chunk, const chunk_queue::range& range) {
     if (is_ordered(range.worker)) by_work_.learn(chunk);
     try {
-      if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_);
+      if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_), lasting_.carry_on(chunk, ending_);
       if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
       if (plan_.rows) dependencies_.look_at(chunk);
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
@@ -336,7 +337,7 @@ class ensemble_run {
   statistics_sum statistics_;
   indices_sum indices_;
   work_order by_work_;
-  fallback_integrator stiff_, rescuer_;
+  fallback_integrator stiff_, lasting_, rescuer_;
   dependency_finder dependencies_;
   not_finite_finder numbers_;
   chunk_pool pool_;

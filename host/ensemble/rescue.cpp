@@ -25,11 +25,12 @@ namespace {
 /// Instances per lane that are handed over together: enough to keep lanes full until near the end.
 constexpr std::size_t handed_over_per_lane = 32;
 
-/// The plan of a run for its fallback integrator: the implicit method if there are two; for rescue a tenth of the
+/// The plan of a run for its fallback integrator: with method = "auto" an implicit method; for rescue a tenth of the
 /// tolerance, in double precision.
 plan followed(plan p, fallback_integrator::duty what) {
-  if (!p.stiff_method.empty()) p.method = p.stiff_method;
-  if (what == fallback_integrator::duty::hand_over) return p;
+  if (!p.stiff_method.empty())
+    p.method = what == fallback_integrator::duty::hand_over ? p.stiff_method : p.lasting_method;
+  if (what != fallback_integrator::duty::rescue) return p;
   constexpr double least_rtol = 1e-14;
   // A function may have values where it has no series, such as a square root at zero.
   if (method_called(p.method).is_series) p.method = "dop853";
@@ -38,6 +39,15 @@ plan followed(plan p, fallback_integrator::duty what) {
   p.rtol = std::min(p.rtol, std::max(p.rtol / 10, least_rtol));
   for (double& a : p.atol) a /= 10;
   return p;
+}
+
+bool is_of(fallback_integrator::duty what, status why, const model& m) {
+  switch (what) {
+    case fallback_integrator::duty::hand_over: return why == status::stiff;
+    case fallback_integrator::duty::hand_over_for_long: return why == status::stiff_for_long;
+    case fallback_integrator::duty::rescue: return is_rescued_from(why, m);
+  }
+  return false;
 }
 
 }  // namespace
@@ -60,7 +70,7 @@ std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
   std::vector<long long> slots;
   for (std::size_t i = 0; i < chunk.status.size(); ++i) {
     const auto why = static_cast<status>(chunk.status[i]);
-    if (duty_ == duty::rescue ? !is_rescued_from(why, plan_.model) : why != status::stiff) continue;
+    if (!is_of(duty_, why, plan_.model)) continue;
     slots.push_back(static_cast<long long>(i));
     if (duty_ == duty::rescue) chunk.exception[i] = chunk.status[i];
     chunk.status[i] = static_cast<unsigned char>(status::interrupted);
@@ -149,12 +159,13 @@ std::vector<abi::snapshot> fallback_integrator::snapshots_of(chunk_data& chunk, 
   return snapshots;
 }
 
-void fallback_integrator::note_times(chunk_data& chunk, const std::vector<long long>& slots,
-                                     const std::vector<abi::snapshot>& snapshots) const {
+void fallback_integrator::note_change(chunk_data& chunk, const std::vector<long long>& slots,
+                                      const std::vector<abi::snapshot>& snapshots) const {
   for (std::size_t k = 0; k < slots.size(); ++k) {
     const auto slot = static_cast<std::size_t>(slots[k]);
     // the first number of a record is the time in forward direction, even in a backward run
     const double* t = snapshots[k].reals;
+    chunk.switched_to[slot] = duty_ == duty::hand_over ? 1 : 2;
     chunk.switched[slot] = t == nullptr ? chunk.t_begin[slot] : plan_.backward ? -*t : *t;
   }
 }
@@ -166,7 +177,7 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
   for (const long long slot : slots) taken[static_cast<std::size_t>(slot)] = true;
   const exception_list from = chunk.exceptions.take(taken);
   const auto snapshots = snapshots_of(chunk, slots, from);
-  if (duty_ == duty::hand_over) note_times(chunk, slots, snapshots);
+  if (duty_ != duty::rescue) note_change(chunk, slots, snapshots);
 
   std::mutex reporting;
   const auto some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {

@@ -1,6 +1,6 @@
-// A fallback integrator continues instances from the last accepted point where another module gave up. There are two
-// uses. With method = "auto", instances that became too stiff for the explicit method are handed over to the implicit
-// one. Instances that lanes cannot settle (events that they cannot order, a step at its floor, a NaN) are rescued one
+// A fallback integrator continues instances from the last accepted point where another module gave up. There are three
+// uses. With method = "auto", instances that became too stiff for the explicit method are handed over to an implicit
+// one, or to another one if stiffness will last. Instances that lanes cannot settle (events that they cannot order, a step at its floor, a NaN) are rescued one
 // at a time, by slower, conservative means.
 #pragma once
 
@@ -26,7 +26,7 @@ bool is_rescued_from(status why, const model& m);
 
 class fallback_integrator {
  public:
-  enum class duty { hand_over, rescue };
+  enum class duty { hand_over, hand_over_for_long, rescue };
 
   /// `stop` ends the compilation of the module; `tick` is called at intervals while it lasts.
   fallback_integrator(const plan& p, duty what, cancellation stop, std::function<void()> tick = {});
@@ -34,8 +34,8 @@ class fallback_integrator {
   fallback_integrator(const fallback_integrator&) = delete;
   fallback_integrator& operator=(const fallback_integrator&) = delete;
 
-  /// Continues every instance of the chunk that left with a status of this duty: `stiff`, or one that it
-  /// is_rescued_from. Records the time of the change, or that status as its exception. An instance with a snapshot
+  /// Continues every instance of the chunk that left with a status of this duty: `stiff`, `stiff_for_long`, or one that
+  /// it is_rescued_from. Records the time and the method of the change, or that status as its exception. An instance with a snapshot
   /// continues from there; one without starts afresh. An instance that fails here, too, has its row among the chunk's
   /// exceptions. Cancelling `stop` ends the call early: instances under way get status `interrupted`. Any thread. The
   /// module is compiled on first use; meanwhile the waiting thread of TBB runs other tasks. Throws `error`.
@@ -54,9 +54,9 @@ class fallback_integrator {
   /// The snapshots of the instances in `slots`; refers to `slots` and `from`.
   std::vector<abi::snapshot> snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
                                           const exception_list& from) const;
-  /// Records in the chunk the time at which each of `slots` changed.
-  void note_times(chunk_data& chunk, const std::vector<long long>& slots,
-                  const std::vector<abi::snapshot>& snapshots) const;
+  /// Records in the chunk when each of `slots` changed, and to which method.
+  void note_change(chunk_data& chunk, const std::vector<long long>& slots,
+                   const std::vector<abi::snapshot>& snapshots) const;
 
   duty duty_;
   cancellation stop_;

@@ -122,7 +122,7 @@ std::vector<attribute> attributes_of(const plan& p, const provenance& origin) {
   add("module_hash", origin.module_hash);
   add("sources", lines_of(origin.sources, p));
   add("method", method_name(p));
-  if (!p.stiff_method.empty()) add("stiff_method", p.stiff_method);
+  if (!p.stiff_method.empty()) add("stiff_method", stiff_methods(p));
   add("spec", told_spec(p));
   add("settings", settings_text(p));
   all.push_back({"seed", static_cast<unsigned long long>(p.seed)});

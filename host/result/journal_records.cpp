@@ -151,7 +151,7 @@ void each_column(Chunk& c, std::int64_t sample_count, F&& body) {
                        &c.reductions, &c.final_derivative})
     body(*column, 1);
   body(c.samples, sample_count);
-  for (auto* column : {&c.status, &c.exception, &c.guard_history, &c.sensitivity}) body(*column, 1);
+  for (auto* column : {&c.status, &c.exception, &c.switched_to, &c.guard_history, &c.sensitivity}) body(*column, 1);
   for (const auto counter : abi::counter_members<std::vector<long long>>) body(c.*counter, 1);
   body(c.residual_of, 1);
   body(c.dependent, 1);

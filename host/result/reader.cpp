@@ -80,14 +80,27 @@ std::vector<long long> exceptions_of(const result_file& f, std::size_t first, st
   return v ? f.integers(*v, first, count) : std::vector<long long>(count, 0);
 }
 
-std::string residual_of(const result_file& f, std::size_t instance) {
-  const result_variable* v = f.find("residual_of");
+namespace {
+
+/// The meaning of a flag whose values begin at `first` with "none".
+std::string meaning_of(const result_file& f, const char* name, std::size_t instance, long long first) {
+  const result_variable* v = f.find(name);
   if (!v) return {};
-  const auto number = f.integers(*v, instance, 1)[0];
-  const auto names = words(f.text("flag_meanings", *v));  // for -1, 0, 1, ...
-  return number >= 0 && static_cast<std::size_t>(number) + 1 < names.size()
-             ? names[static_cast<std::size_t>(number) + 1]
-             : std::string();
+  const auto place = f.integers(*v, instance, 1)[0] - first;
+  const auto names = words(f.text("flag_meanings", *v));
+  return place > 0 && place < std::ssize(names) ? names[static_cast<std::size_t>(place)] : std::string();
+}
+
+}  // namespace
+
+std::string residual_of(const result_file& f, std::size_t instance) {
+  return meaning_of(f, "residual_of", instance, -1);
+}
+
+std::string switched_to(const result_file& f, std::size_t instance) {
+  if (f.find("switched_to")) return meaning_of(f, "switched_to", instance, 0);
+  const result_variable* time = f.find("switched");  // of a file that knows one method
+  return time && f.value(*time, instance) == f.value(*time, instance) ? f.text("stiff_method") : std::string();
 }
 
 std::vector<std::string> dependent_of(const result_file& f, std::size_t instance) {

@@ -48,6 +48,8 @@ std::vector<long long> exceptions_of(const result_file& f, std::size_t first, st
 
 /// The state whose equation has the largest residual of an instance; empty: none, or no state is algebraic.
 std::string residual_of(const result_file& f, std::size_t instance);
+/// The implicit method that an instance went over to, with method = "auto"; empty: none.
+std::string switched_to(const result_file& f, std::size_t instance);
 /// The constraints that depend on each other where an instance ended.
 std::vector<std::string> dependent_of(const result_file& f, std::size_t instance);
 

@@ -70,9 +70,13 @@ class field_list {
     finals();
     counters();
     if (has_residuals(m_)) residuals();
-    if (!p.stiff_method.empty())
-      add("switched", "switched", m_.time_unit, "time at which the instance went over to " + p.stiff_method,
+    if (!p.stiff_method.empty()) {
+      add("switched", "switched", m_.time_unit, "time at which the instance went over to an implicit method",
           shape::instance, NC_DOUBLE, column(&chunk_data::switched));
+      add("switched_to", "switched", "1", "the method that it went over to", shape::instance, NC_UBYTE,
+          column(&chunk_data::switched_to))
+          .flags = {{0, "none"}, {1, p.stiff_method}, {2, p.lasting_method}};
+    }
     reductions();
     if (has_sensitivity(p)) sensitivity_status();
     if (!p.sensitivities.empty()) sensitivities();
@@ -534,6 +538,7 @@ const std::vector<std::string>& reserved_names() {
                                     "residual_of",
                                     "dependent",
                                     "switched",
+                                    "switched_to",
                                     "statistic",
                                     "sensitivity_status",
                                     "lyapunov_status",

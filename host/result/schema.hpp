@@ -5,7 +5,7 @@
 //                  final_<state> final_<output> final_<discrete> t_final status ok exception
 //                  steps rejected ...                                    counters: kernels/abi/counters.def
 //                  residual residual_of                                  for models with algebraic states
-//                  switched                                              with method = "auto"
+//                  switched, switched_to                                 with method = "auto"
 //                  max(<state>) ...
 //                  sensitivity_status d_final_<state>_d_<parameter> d_t_final_d_<parameter> ...     with [sensitivity]
 //     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time);

@@ -119,9 +119,10 @@ struct plan {
 
   // integration of an instance
   std::string method = "dp5";
-  std::string stiff_method;          ///< method = "auto": the method after a change; empty: not auto
-  std::string controller = "pi";     ///< elementary, pi, h211b
-  std::string norm = "rms";          ///< rms, max, compere
+  std::string stiff_method;       ///< method = "auto": the method after a change; empty: not auto
+  std::string lasting_method;     ///< the same where stiffness lasts so long that rounding would accumulate in that one
+  std::string controller = "pi";  ///< elementary, pi, h211b
+  std::string norm = "rms";       ///< rms, max, compere
   std::string precision = "double";  ///< double, float
   double rtol = 1e-6;
   std::vector<double> atol;            ///< one per state
@@ -273,5 +274,7 @@ inline std::size_t bounded_rows(const plan& p) {
 
 /// The method as the spec calls it.
 inline std::string method_name(const plan& p) { return p.stiff_method.empty() ? p.method : "auto"; }
+/// "rodas5p or radau5": the implicit methods of auto.
+inline std::string stiff_methods(const plan& p) { return p.stiff_method + " or " + p.lasting_method; }
 
 }  // namespace saltus::host

@@ -15,6 +15,7 @@ namespace {
 // The two methods of method = "auto".
 constexpr const char* auto_method = "dp5";
 constexpr const char* auto_stiff_method = "rodas5p";
+constexpr const char* auto_lasting_method = "radau5";
 
 /// Below some tens of ulps the error estimate is mere rounding: steps become shorter and results no better.
 void warn_of_rounding(reading& r) {
@@ -41,7 +42,8 @@ void read_method(reading& r) {
   const bool is_auto = word == "auto";
   r.plan.method = is_auto ? auto_method : name_of(word);
   r.plan.stiff_method = is_auto ? auto_stiff_method : "";
-  for (const auto& method : {r.plan.method, r.plan.stiff_method})
+  r.plan.lasting_method = is_auto ? auto_lasting_method : "";
+  for (const auto& method : {r.plan.method, r.plan.stiff_method, r.plan.lasting_method})
     if (const auto why = method.empty() ? std::string() : obstacle(method_called(method), r.model); !why.empty())
       e->fail(fmt::format("{}; {}", why, suggest("", methods_for(r.model))));
 }

@@ -14,10 +14,10 @@ namespace {
 
 /// Every lane has the matrices of a step, and series, on the thread's stack.
 void check_matrices_fit(reading& r, const field& lanes) {
-  auto of_one = stack_of_lane(r.model, r.plan.method, r.plan.coordinates, carried_directions(r.plan));
-  if (!r.plan.stiff_method.empty())
-    of_one =
-        std::max(of_one, stack_of_lane(r.model, r.plan.stiff_method, r.plan.coordinates, carried_directions(r.plan)));
+  std::int64_t of_one = 0;
+  for (const auto& method : {r.plan.method, r.plan.stiff_method, r.plan.lasting_method})
+    if (!method.empty())
+      of_one = std::max(of_one, stack_of_lane(r.model, method, r.plan.coordinates, carried_directions(r.plan)));
   if (r.plan.lanes * of_one <= largest_stack) return;
   lanes.fail(fmt::format("must be at most {} with {} states and {}: their {} would not fit",
                          std::max<std::int64_t>(1, largest_stack / of_one), r.model.states.size(),

@@ -100,7 +100,7 @@ void check_reductions(const reading& r, const field& table) {
 /// The matrices of an implicit step, with their derivatives, are on the thread's stack.
 void check_stack(const reading& r, const field& table) {
   const plan& p = r.plan;
-  const auto& method = p.stiff_method.empty() ? p.method : p.stiff_method;
+  const auto& method = p.stiff_method.empty() ? p.method : p.lasting_method;
   if (stack_of_lane(p.model, method, p.coordinates, carried_directions(p)) <= largest_stack) return;
   table.fail(
       fmt::format("must be about fewer, as {} states with {} derivatives each have matrices that do not fit: with "

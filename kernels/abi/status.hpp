@@ -37,6 +37,7 @@ enum class status : unsigned char {
   modes_unsettled = 25,
   moved_far = 26,
   chattering = 27,
+  stiff_for_long = 28,
 };
 
 enum class status_group : unsigned char {
@@ -146,6 +147,10 @@ inline constexpr status_row status_table[] = {
     {status::chattering, "chattering",
      "a guard was crossed back and forth without end: both sides push the instance onto its surface",
      "declare the guard .sliding(), or give the switch a second threshold", status_group::failed},
+    {status::stiff_for_long, "stiff_for_long",
+     "became too stiff for an explicit method, for so long that rounding in a Rosenbrock method may break conservation "
+     "laws",
+     "use method = \"auto\" or radau5", status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);
@@ -158,6 +163,9 @@ SALTUS_FN constexpr bool rescuable(status s) {
   return s == status::not_located || s == status::step_too_small || s == status::not_finite ||
          s == status::newton_failed || s == status::singular || s == status::moved_far;
 }
+
+/// True if an implicit method continues the instance, with method = "auto".
+SALTUS_FN constexpr bool is_stiff(status s) { return s == status::stiff || s == status::stiff_for_long; }
 
 namespace detail {
 constexpr bool status_table_is_right() {

@@ -249,6 +249,7 @@ class made_result {
       {"final_velocity", "final", NC_DOUBLE, {"instance"}},
       {"steps", "counter", NC_INT64, {"instance"}},
       {"switched", "", NC_DOUBLE, {"instance"}},
+      {"switched_to", "", NC_UBYTE, {"instance"}, false, {"flag_meanings", "none rodas5p radau5"}},
       {"residual", "", NC_DOUBLE, {"instance"}},
       {"residual_of", "", NC_INT, {"instance"}, false, {"flag_meanings", "none height velocity"}},
       {"dependent", "", NC_INT64, {"instance"}, false, {"flag_meanings", "a b c"}},

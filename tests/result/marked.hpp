@@ -168,6 +168,7 @@ inline plan constrained_valve(std::int64_t count) {
 inline plan stiff_valve(std::int64_t count) {
   plan p = valve(count);
   p.stiff_method = "rodas5p";
+  p.lasting_method = "radau5";
   return p;
 }
 
@@ -205,7 +206,10 @@ inline chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) 
       (c.*abi::counter_members<std::vector<long long>>[j])[at] = 10 * static_cast<long long>(j + 1) + first + i;
     c.residual[at] = mark(11, 0, first + i);
     c.residual_of[at] = (first + i) % 3 - 1;
-    if ((first + i) % 2 == 1) c.switched[at] = mark(12, 0, first + i);
+    if ((first + i) % 2 == 1) {
+      c.switched[at] = mark(12, 0, first + i);
+      c.switched_to[at] = (first + i) % 4 == 1 ? 1 : 2;
+    }
   }
   const auto times = static_cast<std::size_t>(p.sample_count);
   for (std::size_t k = 0; k < c.samples.size(); ++k)

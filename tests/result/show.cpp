@@ -190,14 +190,16 @@ TEST(show, what_went_over_to_the_stiff_method) {
   const std::string file = (dir / "a.nc").string();
   expect_in_order(shown({.file = file}), {"method auto", "finished 4 100.00 %",
                                           "(stiff) 2 50.00 % of these; went over to "
-                                          "rodas5p",
+                                          "rodas5p or radau5",
                                           "switched(instance) time at which the instance went over"});
   const json all = json::parse(shown({.file = file, .json = true}));
   EXPECT_EQ(all["method"], "auto");
   EXPECT_EQ(all["switched"], 2);
-  expect_in_order(shown({.file = file, .instance = 3}), {"status finished", "stiff went over to rodas5p at t = 3012"});
+  expect_in_order(shown({.file = file, .instance = 3}), {"status finished", "stiff went over to radau5 at t = 3012"});
+  expect_in_order(shown({.file = file, .instance = 1}), {"status finished", "stiff went over to rodas5p at t = 1012"});
   EXPECT_EQ(shown({.file = file, .instance = 2}).find("went over"), std::string::npos);
   EXPECT_EQ(json::parse(shown({.file = file, .instance = 3, .json = true}))["switched"], 3012.0);
+  EXPECT_EQ(json::parse(shown({.file = file, .instance = 3, .json = true}))["switched_to"], "radau5");
   EXPECT_EQ(json::parse(shown({.file = file, .instance = 2, .json = true}))["switched"], nullptr) << "it is NaN";
   const std::string plain = shown({.file = mixed(dir).string()});
   EXPECT_EQ(plain.find("went over"), std::string::npos);

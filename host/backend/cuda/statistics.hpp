@@ -114,7 +114,7 @@ class device_statistics {
     work_.status = out.status;
     for (int s = 0; s < status_count; ++s)
       if ((plan_.rescue && is_rescued_from(static_cast<status>(s), plan_.model)) ||
-          (!plan_.stiff_method.empty() && static_cast<status>(s) == status::stiff))
+          (!plan_.stiff_method.empty() && is_stiff(static_cast<status>(s))))
         work_.carried_on |= 1u << s;
     work_.columns = static_cast<int>(width);
     work_.histograms = static_cast<int>(plan_.histograms.size());
