@@ -19,6 +19,7 @@
 #include "event/of_series.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
+#include "form/independence.hpp"
 
 namespace saltus {
 
@@ -87,7 +88,7 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
     a.error2 = select(a.turns_over, Real(unsettled<typename E::Method>), a.error2);
   }
   if constexpr (E::form::has_branches) {
-    a.changes_branch = a.accepted & E::form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.held);
+    a.changes_branch = a.accepted & E::form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.held, tol.rtol);
     a.accepted = a.accepted & !a.changes_branch;
     a.error2 = select(a.changes_branch, Real(unsettled<typename E::Method>), a.error2);
   }
@@ -204,28 +205,27 @@ SALTUS_FN void count_adjustment(instance<E, Real>& x, Real moved, mask_of<Real> 
     assign_where(where, x.far_steps, select(moved > Real(by_much), x.far_steps + Real(1.0), Real(0.0)));
 }
 
-/// Ends those lanes in `where` at whose point equations, or constraints, depend on each other: their independence there is `least` or less.
+/// Ends those lanes in `where` at whose point equations depend on each other, as `measured` shows.
 template <class E, class Real>
-SALTUS_FN_COLD void end_where_dependent(instance<E, Real>& x, mask_of<Real> where, status as, double least) {
-  const auto c = E::form::independence(x.t, x.y, x.held);
-  const auto dependent = where & (c.least <= Real(least));
-  assign_where(dependent, x.residual_of, c.of);
+SALTUS_FN_COLD void end_where_dependent(instance<E, Real>& x, mask_of<Real> where, status as,
+                                        const detail::independence<Real>& measured) {
+  constexpr double next_to_none = 0x1p-10;  // of a square: within two degrees
+  const auto dependent = where & (measured.least <= Real(next_to_none));
+  assign_where(dependent, x.residual_of, measured.of);
   end_where(x.status, dependent, as);
 }
-inline constexpr double next_to_none = 0x1p-10;  ///< of a square: within two degrees
-/// What ends an instance there: nothing determines f, or the branches of a motion meet.
-template <class Form>
-inline constexpr status where_dependent = Form::may_be_singular ? status::singular : status::dead_point;
+template <class E, class Real>
+SALTUS_FN void end_where_branches_meet(instance<E, Real>& x, mask_of<Real> where) {
+  using form = typename E::form;
+  if constexpr (form::has_branches)
+    end_where_dependent(x, where, form::where_branches_meet, form::independence_of_constraints(x.t, x.y, x.held));
+}
 
 /// Ends lanes whose steps the projection moves much too far. Near a dead point constraints hardly determine the solution; the instance then
 /// ends with that status.
 template <class E, class Real>
 SALTUS_FN_COLD void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
-  using form = typename E::form;
-  if constexpr (form::has_branches) end_where_dependent(x, where, where_dependent<form>, next_to_none);
-  if constexpr (requires { form::has_dead_points; })
-    if constexpr (form::has_dead_points)
-      end_where_dependent(x, where, status::dead_point, 0x1p-5);  // within two degrees
+  end_where_branches_meet(x, where);
   end_where(x.status, where, status::moved_far);
 }
 
@@ -290,8 +290,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   add_where(x.rejected, rejected, 1);
   if constexpr (E::fixed_steps) {
     if constexpr (E::watches_orientation) end_where(x.status, rejected & a.turns_over, status::singular);
-    if constexpr (E::form::has_branches)
-      end_where(x.status, rejected & a.changes_branch, where_dependent<typename E::form>);
+    if constexpr (E::form::has_branches) end_where(x.status, rejected & a.changes_branch, E::form::where_branches_meet);
     if constexpr (E::in_local_coordinates) end_where(x.status, rejected & a.lost_branch, status::newton_failed);
     if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, rejected);
     end_where(x.status, rejected, status::not_finite);
@@ -308,19 +307,18 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
     if constexpr (E::certified) assign_where(where, x.doubts, next.memory.rejected);
     const Real floor_ = (x.t_end - x.t_begin) * Real(0x1p-80);
     mask_of<Real> too_small = rejected & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
-    if constexpr (E::form::has_branches && !E::form::may_be_singular)
-      if (const auto stuck = rejected & (too_small | a.changes_branch); any(stuck))
-        end_where_dependent(x, stuck, where_dependent<typename E::form>, next_to_none);
+    if constexpr (E::form::has_branches)
+      if (const auto stuck = rejected & (too_small | a.changes_branch); any(stuck)) end_where_branches_meet(x, stuck);
     if constexpr (E::watches_orientation)
       if (const auto turned = rejected & a.turns_over; any(turned))
         too_small = too_small | (turned & moves_by_rounding(a, tol));
     if (any(too_small)) {
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
-      if constexpr (E::form::may_be_singular) {
-        end_where_dependent(x, too_small, status::singular, next_to_none);
-        if constexpr (E::form::has_branches) end_where(x.status, too_small & a.changes_branch, status::singular);
-      }
+      if constexpr (E::form::has_branches)
+        end_where(x.status, too_small & a.changes_branch, E::form::where_branches_meet);
+      if constexpr (E::form::may_be_singular)
+        end_where_dependent(x, too_small, status::singular, E::form::independence(x.t, x.y, x.held));
       if constexpr (E::watches_orientation) {
         // Newton's iteration fails, or errors grow, before a step shows that the orientation turns.
         const auto singular = a.turns_over | is_next_to_singular(x, tol, too_small);

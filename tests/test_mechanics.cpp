@@ -470,6 +470,19 @@ TEST_P(ManyMassless, CoordinatesFollowTheClosedForm) { follow_the_closed_form(5'
 INSTANTIATE_TEST_SUITE_P(Methods, Massless, ::testing::Values("dop853", "radau5", "inflsdirk4"));
 INSTANTIATE_TEST_SUITE_P(Methods, ManyMassless, ::testing::Values("dp5", "dop853", "rodas5p", "radau5", "inflsdirk4"));
 
+TEST_P(Massless, CoordinatesBounce) {
+  const outcome r = run(std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/massless_bounce.hpp",
+                        {std::string("method=") + GetParam(), "rtol=1e-10", "sample.seed=2", "rescue=false",
+                         "sample.count=100", "sample.angle={uniform=[0.0,6.2831853]}", "sample.c={uniform=[0.0,3.0]}"});
+  for (std::int64_t i = 0; i < 100; ++i) {
+    const double c = r.output(1, i);
+    const double phase = std::sqrt(1.0 + 2.0 * c) * 7.0, bounces = std::floor(phase / M_PI + 0.5);
+    ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished") << i;
+    EXPECT_EQ(r.events[static_cast<std::size_t>(i)], static_cast<long long>(bounces)) << i;
+    EXPECT_NEAR(r.output(0, i), std::pow(0.9, bounces) * std::abs(std::cos(phase)), 1e-7) << i;
+  }
+}
+
 // Where the constraint is about x alone nothing determines y.
 TEST(MasslessAndFree, CoordinatesAreRefusedByName) {
   const outcome r = run(massless_model, {"method=dop853", "angle=0.7", "bound=0.0", "rescue=false"});

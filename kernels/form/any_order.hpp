@@ -196,13 +196,36 @@ struct any_order_form : Functions {
 
   /// If det J is zero, the structural analysis does not hold.
   static constexpr bool may_be_singular = true;
-  /// True if some equations are differentiated and so are constraints.
-  static constexpr bool has_dead_points = [] {
+  /// Dead points: some equations are differentiated and so constrain values, and may depend on each other.
+  static constexpr bool has_branches = [] {
     for (const auto& c : offsets_of<Model>.c)
       for (const int times : c)
         if (times > 0) return true;
     return false;
   }();
+  template <class Real>
+  SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
+                                                const vec<Real, states>& y1, const held<Real>& c, Real rtol) {
+    auto r = mask_of<Real>::all(false);
+    each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      using here = settling<Functions, set.value>;
+      if constexpr (here::gradients > 0) r = r | (where & here::on_other_branches(t0, y0, t1, y1, c, rtol));
+    });
+    return r;
+  }
+  template <class Real>
+  SALTUS_FN static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, states>& y,
+                                                                          const held<Real>& c) {
+    detail::independence<Real> r;
+    each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      if constexpr (settling<Functions, set.value>::gradients > 0) {
+        const auto here = settling<Functions, set.value>::independence_of_constraints(t, y, c);
+        r.least = select(where, here.least, r.least);
+        r.of = select(where, here.of, r.of);
+      }
+    });
+    return r;
+  }
   static constexpr bool has_orientation = true;
   template <class Real>
   SALTUS_FN static Real orientation_at(Real t, const vec<Real, states>& y, const held<Real>& c) {

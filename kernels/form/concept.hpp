@@ -54,8 +54,9 @@
 //     is_next_to_singular(system, t, y, rate, nearby)            optional: the lanes in which it turns within the fraction `nearby` of the unknowns
 //
 //     has_branches                  its constraints may become dependent on the way (form/branches.hpp):
-//     changes_branch(t0, y0, t1, y1, held)              the step is repeated with a smaller size
-//     independence(t, y, held)                          of the constraints at a point: close to zero, the instance ends
+//     changes_branch(t0, y0, t1, y1, held, rtol)        the step is repeated with a smaller size
+//     independence_of_constraints(t, y, held)           at a point: close to zero, the instance ends
+//     where_branches_meet                               with this status
 //
 //     keeps_invariants              there are quantities that steps do not change (form/invariants.hpp); held has them
 //     take_invariants(held, t, y, where)                takes them when an instance starts or an event has changed them

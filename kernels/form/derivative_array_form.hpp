@@ -97,10 +97,17 @@ struct derivative_array_form : Functions {
   /// which the rank is lower.
   static constexpr bool may_be_singular = true;
   static constexpr bool has_branches = true;
+  static constexpr auto where_branches_meet = status::singular;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const held<Real>& c) {
+                                                const vec<Real, states>& y1, const held<Real>& c, Real) {
     return array::on_other_branches(t0, y0, t1, y1, c);
+  }
+  /// That of the array is `independence`.
+  template <class Real>
+  SALTUS_FN static detail::independence<Real> independence_of_constraints(Real, const vec<Real, states>&,
+                                                                          const held<Real>&) {
+    return {};
   }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {

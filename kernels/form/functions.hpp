@@ -2,6 +2,7 @@
 // common part of all forms.
 #pragma once
 
+#include "abi/status.hpp"
 #include "form/concept.hpp"
 #include "form/time_direction.hpp"
 #include "linear/system.hpp"
@@ -44,6 +45,7 @@ struct model_functions {
   static constexpr bool has_memory = false;
   static constexpr bool has_paradoxes = false;
   static constexpr bool has_branches = false;
+  static constexpr auto where_branches_meet = status::dead_point;
   static constexpr bool keeps_invariants = false;
   static constexpr bool has_series = false;
   static constexpr bool weighs_start = false;

@@ -181,22 +181,32 @@ struct mechanical_form : Functions {
       constraints > 0 && !printed_projection && !reaches && !system_of_bodies::is_sparse;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const held<Real>& c) {
+                                                const vec<Real, states>& y1, const held<Real>& c, Real) {
     return detail::on_other_branches<system_of_bodies, Real>(Functions::point_at(t0, y0, c),
                                                              Functions::point_at(t1, y1, c));
   }
   template <class Real>
+  SALTUS_FN static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, states>& y,
+                                                                          const held<Real>& c) {
+    return detail::independence_at<system_of_bodies, Real>(Functions::point_at(t, y, c),
+                                                           Functions::point_at(t, earlier_point(t, y, c), c));
+  }
+  template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    const auto at = Functions::point_at(t, y, c);
-    const auto rate = system_of_bodies::rates(at);
+    return {system_of_bodies::regularity_of_mass(Functions::point_at(t, y, c),
+                                                 Functions::point_at(t, earlier_point(t, y, c), c)),
+            Real(-1.0)};
+  }
+  /// A point that the motion may have passed, as far back as positions are large.
+  template <class Real>
+  SALTUS_FN static vec<Real, states> earlier_point(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    const auto rate = system_of_bodies::rates(Functions::point_at(t, y, c));
     Real speed = Real(0.0);
     each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { speed = max(speed, abs(rate[i]) / (abs(y[i]) + Real(1.0))); });
-    const Real back = select(speed > Real(0.0), Real(1.0) / speed, Real(0.0));  // as far back as positions are large
+    const Real back = select(speed > Real(0.0), Real(1.0) / speed, Real(0.0));
     auto before = y;
     each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { before[i] = fma(-back, rate[i], y[i]); });
-    if constexpr (constraints == 0)
-      return {system_of_bodies::regularity_of_mass(at, Functions::point_at(t, before, c)), Real(-1.0)};
-    else return detail::independence_at<system_of_bodies, Real>(at, Functions::point_at(t, before, c));
+    return before;
   }
 
   /// The largest residual of the constraints on both levels, and its constraint; quaternions are numbered after constraints.

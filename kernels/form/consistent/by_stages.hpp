@@ -7,6 +7,7 @@
 #include "form/consistent/search.hpp"
 #include "form/equation_series.hpp"
 #include "form/independence.hpp"
+#include "linear/ldl.hpp"
 
 namespace saltus {
 
@@ -75,23 +76,29 @@ struct settling {
     return r;
   }
 
+  /// A point that the solution may have passed, as far back as the values for which `counts` holds are large.
+  template <class Real, class Counts>
+  SALTUS_FN_COLD static vec<Real, values> earlier_point(Real t, const vec<Real, values>& y, const held<Real>& fixed,
+                                                        Counts&& counts) {
+    auto before = y;
+    const auto f = series::rates(t, y, fixed);
+    Real speed = Real(0.0);
+    for (int i = 0; i < values; ++i)
+      if (counts(i)) speed = max(speed, abs(f[i]) / (abs(y[i]) + Real(1.0))) + not_finite(f[i]);
+    const Real back = select((speed > Real(0.0)) & (speed == speed), Real(-1.0) / speed, Real(0.0));
+    for (int i = 0; i < values; ++i)
+      if (counts(i)) before[i] = select(f[i] == f[i], fma(back, f[i], y[i]), y[i]);
+    return before;
+  }
+
   /// How far each equation, differentiated c_i times, is from depending on others; the smallest of these and its equation. Each row of J is
   /// measured relative to its size at an earlier point of the solution, as far back as values are large: the row may have been larger
   /// there.
   template <class Real>
   SALTUS_FN_COLD static detail::independence<Real> independence_at(Real t, const vec<Real, values>& y,
                                                                    const held<Real>& fixed) {
-    vec<Real, values> sizes, before;
-    const auto f = series::rates(t, y, fixed);
-    Real speed = Real(0.0);
-    for (int i = 0; i < values; ++i) {
-      sizes[i] = abs(y[i]) + Real(1.0);
-      speed = max(speed, abs(f[i]) / sizes[i]) + not_finite(f[i]);
-    }
-    const Real back = select((speed > Real(0.0)) & (speed == speed), Real(-1.0) / speed, Real(0.0));
-    for (int i = 0; i < values; ++i) before[i] = select(f[i] == f[i], fma(back, f[i], y[i]), y[i]);
     auto j = series::jacobian(t, y, fixed);
-    const auto was = series::jacobian(t, before, fixed);
+    const auto was = series::jacobian(t, earlier_point(t, y, fixed, [](int) { return true; }), fixed);
     vec<Real, unknowns> nothing,
         width;  // scales that give columns equal norms: highest derivatives grow near a singularity
     for (int l = 0; l < unknowns; ++l) {
@@ -111,6 +118,91 @@ struct settling {
     }
     const auto all = least_change<Real, unknowns>(j, nothing, [](int) SALTUS_INLINE_LAMBDA { return true; });
     return {all.least, all.of};
+  }
+
+  /// The equations that are differentiated, and so constrain values: those with c_i > 0, the largest c_i first.
+  static constexpr int gradients = [] {
+    int sum = 0;
+    for (int i = 0; i < unknowns; ++i) sum += series::c(i) > 0 ? 1 : 0;
+    return sum;
+  }();
+  SALTUS_FN static constexpr int gradient(int k) {
+    for (int c = series::most_c; c > 0; --c)
+      for (int i = 0; i < unknowns; ++i)
+        if (series::c(i) == c && k-- == 0) return i;
+    return 0;
+  }
+  /// True for values on which the gradients may depend.
+  SALTUS_FN static constexpr bool occurs_in_gradients(int value) {
+    for (int e = 0; e < series::entries; ++e) {
+      const auto at = series::entry(e);
+      const int l = value - layout::place(at.column);
+      if (series::c(at.row) > 0 && 0 <= l && l <= series::d(at.column) - series::c(at.row)) return true;
+    }
+    return false;
+  }
+  template <class Real>
+  using gradient_rows = vec<vec<Real, unknowns>, gradients>;
+  /// Their rows of J at two points, with the columns scaled alike.
+  template <class Real>
+  struct gradients_of_two {
+    gradient_rows<Real> here, there;
+    SALTUS_FN_COLD gradients_of_two(Real t, const vec<Real, values>& y, Real t_there, const vec<Real, values>& y_there,
+                                    const held<Real>& fixed) {
+      const auto j = series::jacobian(t, y, fixed), was = series::jacobian(t_there, y_there, fixed);
+      for (int l = 0; l < unknowns; ++l) {
+        Real largest = Real(0.0);
+        for (int k = 0; k < gradients; ++k)
+          largest = max(largest, max(abs(j[gradient(k)][l]), abs(was[gradient(k)][l])));
+        const Real width = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
+        for (int k = 0; k < gradients; ++k) {
+          here[k][l] = j[gradient(k)][l] * width;
+          there[k][l] = was[gradient(k)][l] * width;
+        }
+      }
+    }
+  };
+  template <class Real>
+  SALTUS_FN static Real product(const vec<Real, unknowns>& a, const vec<Real, unknowns>& b) {
+    Real sum = Real(0.0);
+    for (int l = 0; l < unknowns; ++l) sum = fma(a[l], b[l], sum);
+    return sum;
+  }
+  /// The lanes in which two points are not known to lie on one branch: form/branches.hpp, with the rows of J as gradients. Where gradients
+  /// are as dependent as the tolerance blurs them, a solution may go on along any branch.
+  template <class Real>
+  SALTUS_FN_COLD static mask_of<Real> on_other_branches(Real t0, const vec<Real, values>& y0, Real t1,
+                                                        const vec<Real, values>& y1, const held<Real>& fixed,
+                                                        Real rtol) {
+    constexpr double some = 16.0;
+    const Real blurred = Real(some * some) * (rtol * rtol);
+    const gradients_of_two<Real> of(t1, y1, t0, y0, fixed);
+    matrix<Real, gradients> a;
+    for (int k = 0; k < gradients; ++k)
+      for (int l = 0; l < gradients; ++l) a[k][l] = product(of.here[k], of.there[l]);
+    const ldu<Real, gradients> f(a);
+    auto r = mask_of<Real>::all(false);
+    for (int k = 0; k < gradients; ++k) r = r | !(f.d[k] > blurred);
+    return r;
+  }
+  /// How independent the gradients are, squared, each relative to its length at an earlier point of the solution if that was larger.
+  template <class Real>
+  SALTUS_FN_COLD static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, values>& y,
+                                                                               const held<Real>& fixed) {
+    const gradients_of_two<Real> of(t, y, t, earlier_point(t, y, fixed, occurs_in_gradients), fixed);
+    matrix<Real, gradients> a;
+    for (int k = 0; k < gradients; ++k)
+      for (int l = 0; l <= k; ++l) a[k][l] = product(of.here[k], of.here[l]);
+    const ldl<Real, gradients> f(a);
+    detail::independence<Real> r;
+    for (int k = 0; k < gradients; ++k) {
+      const Real whole = max(a[k][k], product(of.there[k], of.there[k]));
+      const Real part = select(whole > Real(0.0), f.d[k] / whole, Real(0.0));
+      const auto less = part < r.least;  // after a pivot of zero the others are NaN
+      r.of = select(less, Real(static_cast<double>(gradient(k))), r.of);
+      r.least = select(less, part, r.least);
+    }
+    return r;
   }
 
   /// The size of a change of the values of stage k, relative to the size of each.
