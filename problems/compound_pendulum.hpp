@@ -1,5 +1,5 @@
-// A rod that swings about one end, by the coordinates of its centre of mass and its angle: two constraints that an angle alone
-// would do without. M. D. Compere, dissertation, UT Austin 2001, example 1 (tables 3.1 and 3.2). x points down.
+// A rod that swings about one end, by the coordinates of its centre of mass and its angle, with two constraints; its angle alone would need
+// none. M. D. Compere, dissertation, UT Austin 2001, example 1 (tables 3.1 and 3.2). x points down.
 #include <saltus.hpp>
 
 struct compound_pendulum {

@@ -1,6 +1,6 @@
-// The rimless wheel (rimless_wheel.hpp) by the coordinates of its hub and a constraint: the leg that stands keeps its length. Where
-// the next leg meets the ground the foot of the constraint moves on, and what is put onto the new constraint loses the velocity
-// along that leg: the plastic impact. A wheel too slow for the next leg rocks between two, until it stands still on both.
+// The rimless wheel (rimless_wheel.hpp) by the coordinates of its hub and a constraint: the standing leg keeps its length. When the next
+// leg meets the ground, the constraint holds for its foot, and the projection removes the velocity along that leg: the plastic impact.
+// A wheel too slow for the next leg rocks between two legs until it stands still on both.
 //
 // The unit of length is a leg, the unit of time sqrt(leg length / gravity), the unit of mass the wheel's, at its hub. x runs down the
 // slope.

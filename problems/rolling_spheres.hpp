@@ -1,6 +1,6 @@
 // A sphere that rolls on the outside of a larger one, without gravity: one holonomic and two nonholonomic constraints.
-// M. D. Compere, dissertation, UT Austin 2001, example 2 (table 3.3). The attitude is by Euler angles as there: sin(theta) = 0 is
-// singular, and the second constraint has no cos(alpha) with beta' as true rolling would.
+// M. D. Compere, dissertation, UT Austin 2001, example 2 (table 3.3). The Euler angles are those of the source: sin(theta) = 0 is
+// singular, and the second constraint has no factor cos(alpha) with beta', which true rolling would have.
 #include <saltus.hpp>
 
 struct rolling_spheres {

@@ -48,5 +48,23 @@ TEST(Samples, OfIndexTwoLieOnTheConstraintsAndOnTheirDerivatives) {
     }
 }
 
+// A pendulum in space that keeps its energy and its spin. One move brings a sample onto the invariants, to the square of its error.
+TEST(Samples, OfAModelWithInvariantsLieOnThem) {
+  for (const char* method : {"dp5", "dop853", "radau5"})
+    for (const double rtol : tolerances) {
+      SCOPED_TRACE(fmt::format("{} {}", method, rtol));
+      const auto r = sampled("conserved_pendulum", method, rtol, {"vy=2.0"});
+      ASSERT_EQ(name_of(r.status[0]), "finished");
+      for (int k = 0; k <= 100; ++k) {
+        const auto at = [&](std::size_t i) { return r.sample(i, 0, k); };
+        const double x = at(0), y = at(1), z = at(2), vx = at(3), vy = at(4), vz = at(5);
+        EXPECT_NEAR(x * x + y * y + z * z, 1.0, 1e-15) << k;
+        EXPECT_NEAR(x * vx + y * vy + z * vz, 0.0, 1e-14) << k;
+        EXPECT_NEAR(vx * vx + vy * vy + vz * vz + 2 * 9.81 * z, 4.0, 1e-12 + 50 * rtol * rtol) << k;
+        EXPECT_NEAR(x * vy - y * vx, 2.0, 1e-12 + 50 * rtol * rtol) << k;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace saltus::test

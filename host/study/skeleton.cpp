@@ -36,21 +36,21 @@ struct NAME {  // the name of the file
   static constexpr auto   source = "where the equations are from";
   static constexpr double span[] = {0.0, 3.0};  // time: where a run begins and ends, unless it says otherwise
 
-  // What is integrated. A row: name, initial value, unit ("1": none), meaning; in the order of the enumeration.
+  // The states, which are integrated. A row: name, initial value, unit ("1": none), meaning; in the order of the enumeration.
   enum state { height, velocity };
   static constexpr saltus::variable<state> state_list[] = {
       {height, 1.0, "m", "height of the ball above the floor"},
       {velocity, 0.0, "m/s", "its velocity, upwards"},
   };
 
-  // What is constant through a run: --set, [parameters], [sweep] and [sample] change it.
+  // Parameters are constant through a run: --set, [parameters], [sweep] and [sample] change them.
   enum parameter { gravity, restitution };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {gravity, 9.81, "m/s2", "acceleration of free fall"},
       {restitution, 0.8, "1", "velocity after an impact over that before"},
   };
 
-  // What changes at events alone: modes, counters.
+  // Discrete variables change at events alone: modes, counters.
   enum discrete { bounces };
   static constexpr saltus::variable<discrete> discrete_list[] = {
       {bounces, 0.0, "1", "impacts so far"},
@@ -63,7 +63,7 @@ struct NAME {  // the name of the file
       {impact, saltus::falling, saltus::unilateral, "the ball meets the floor"},
   };
 
-  // What is computed from the rest, for samples, reductions and pictures.
+  // Outputs are computed from the rest, for samples, reductions and pictures.
   enum output { energy };
   static constexpr saltus::derived<output> output_list[] = {
       {energy, "J/kg", "kinetic and potential energy"},
@@ -79,7 +79,7 @@ struct NAME {  // the name of the file
   // The values of the guards, continuous between events.
   static void guards(const auto& at, auto& g) { g[impact] = at[height]; }
 
-  // What happens at an event: ordinary code, for one instance. Ask for each guard by an `if` of its own: several may be due.
+  // The transition at an event: ordinary code, for one instance. Each guard has an `if` of its own: several may be due.
   static void transition(auto& now) {
     if (now.due(impact)) {
       now[velocity] = -now[restitution] * now[velocity];

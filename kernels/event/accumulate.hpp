@@ -4,7 +4,7 @@
 //
 // When the remaining time is a small part of the span (`zeno`), or the intervals are within rounding, the instance is put at the limit.
 // The model's `rest` gives the state from which it continues; without `rest` it ends with status `zeno`. No instance passes the limit in
-// another way. Several guards may accumulate together: guards as near to their own limits come to rest with the others.
+// another way. Several guards may accumulate together: guards equally near to their own limits come to rest with the others.
 #pragma once
 
 #include "engine/pieces.hpp"
@@ -21,13 +21,13 @@ inline constexpr int sunken_intervals = 24;    ///< in a row, before a standstil
 /// Intervals below this part of the span are within rounding: a flight lasts the root of the rounding of its height.
 template <class T>
 inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
-/// So do flights of duration d that begin or end with the rate r where the guard rises, by r d/4, to no more than this number of times
-/// its rounding.
+/// A flight of duration d that begins or ends with the rate r is within rounding, too, if the guard rises by r d/4, at most this number of
+/// times its rounding.
 inline constexpr double lowest_flight = 64.0;
-/// A landing is off by some times the rounding of its guard, and so is the height that flights lose: it is not known below this number
-/// of times.
+/// The error of a landing is a few times the rounding of its guard, and so is the error of the height that flights lose: below this number
+/// of times the rounding that height is unknown.
 inline constexpr double lowest_loss = 1024.0;
-/// Each is no longer than this part of the span.
+/// Each flight is no longer than this part of the span.
 template <class T>
 inline constexpr T longest_sunken = T(0x1p-10);
 /// A guard that is crossed back and forth within rounding comes back within this part of the span,
@@ -57,7 +57,7 @@ struct accumulation {
   bool sunken;  ///< the intervals are within rounding
 };
 
-/// How fast a guard has come to its event and left it, and its rounding, 0 where that is not known.
+/// The rates of a guard before and after its event, and its rounding; 0: unknown.
 template <class T>
 struct flight {
   T arriving, leaving, rounding;
@@ -77,8 +77,8 @@ SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, i
   // restitution, it may sink before enough intervals were seen to shrink.
   const bool may_not_be_passed = E::form::traits(i).side == unilateral;
   const bool may_sink = before >= detail::shrinking_intervals || may_not_be_passed;
-  // One that flips comes back from where the landing before has put it: beyond its root by its rounding, or by some ulps of time at the
-  // rate at which it then arrived, at which it now leaves.
+  // A guard that flips returns from the point of the landing before: beyond its root by its rounding, or by some ulps of time at the rate
+  // of its arrival then, which is its rate of departure now.
   const T overshoot = ulps_of_time(x, detail::flip_ulps).get(lane) * faster;
   const bool drowns = flips ? f.arriving * interval < T(detail::widest_flip) * f.rounding + overshoot
                             : faster * interval < T(4.0 * detail::lowest_flight) * f.rounding &&
@@ -94,7 +94,7 @@ SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, i
   x.event_ratio[i].set(lane, ratio);
   const auto enough = drowns && may_not_be_passed ? detail::shrinking_intervals : detail::sunken_intervals;
   if (!shrinks) return {sunken && streak >= enough ? interval : T(-1.0), sunken};
-  // Where a flight loses little, rounding makes up for it while the flight is still far above it.
+  // If a flight loses little height, rounding replaces it while the flight is still far above rounding.
   const bool sustained = !flips && interval <= detail::longest_sunken<T> * span &&
                          faster * interval * room < T(4.0 * detail::lowest_loss) * f.rounding;
   const bool is_near = drowns || sustained || interval * ratio <= most * room;
@@ -120,15 +120,15 @@ struct resting_guards {
   mask_of<Real> chatters;  ///< bilateral guards are crossed back and forth within rounding
 };
 
-/// How guards come to an event.
+/// The rates and sides with which guards arrive at an event.
 template <class E, class Real>
 struct arrival {
   vec<Real, E::ng> rate;
   vec<Real, E::form::model_guards> rounding;  ///< 0 where it does not matter
 };
 
-/// How the guards that are due in the lanes of `where` come to their event. It is asked before the transition, after which a guard may
-/// be another one. Rounding matters in lanes in which one is due whose intervals shrink, or are short where it may be passed.
+/// The arrival of the guards that are due in the lanes of `where`, before the transition: afterwards a guard may be another function.
+/// Rounding matters in lanes with a due guard whose intervals shrink, or are short if the guard may be passed.
 template <class E, class Real>
 SALTUS_FN arrival<E, Real> arrive(const instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where) {
   const typename Real::integer most(int64(detail::shrinking_intervals - 1));
@@ -147,7 +147,7 @@ SALTUS_FN arrival<E, Real> arrive(const instance<E, Real>& x, const due_events<E
   return r;
 }
 
-/// Takes in the events that have just fired in the lanes of `where`, to which guards have come by `arriving`, and finds those that accumulate. No transition has moved a state in the lanes of `stays`.
+/// Takes in the events that have just fired in the lanes of `where`, with the arrival `arriving`, and finds those that accumulate. In the lanes of `stays` no transition has moved a state.
 template <class E, class T, int W>
 SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>& x,
                                                                 const due_events<E, pack<T, W>>& due,
@@ -191,8 +191,8 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
   return r;
 }
 
-/// Finds unilateral guards that have fired just before the step `a`, and whose flight in it is so short that it drowns in rounding:
-/// the guard need not leave zero by a bit, and where it comes back cannot be located.
+/// Finds unilateral guards that have fired just before the step `a` and whose flight in it is within rounding: the guard may not leave zero
+/// by one bit, and its return cannot be located.
 template <class E, class Real>
 SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, const trial<E, Real>& a,
                                                    mask_of<Real> where, Real zeno_part) {
@@ -291,7 +291,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     point_rules<E, pack<T, W>> rules;
     for (int lane = 0; lane < W; ++lane)
       if (at_limit[lane]) rest_of(x, lane, g, resting.due, rules, run);
-    // A guard that chatters, of which `rest` knows nothing, would go on.
+    // A chattering guard that `rest` does not handle would go on.
     auto moved = mask_of<pack<T, W>>::all(false);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.y[i] == y[i]); });
     each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.held.d[i] == d[i]); });
@@ -310,7 +310,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
   }
 }
 
-/// Watches the events that have just fired in the lanes of `where`, to which guards have come by `arriving`, and ends accumulations. No transition has moved a state in the lanes of `stays`.
+/// Watches the events that have just fired in the lanes of `where`, with the arrival `arriving`, and ends accumulations. In the lanes of `stays` no transition has moved a state.
 template <class E, class T, int W, class Run>
 SALTUS_FN void end_accumulations(instance<E, pack<T, W>>& x, const due_events<E, pack<T, W>>& due,
                                  const arrival<E, pack<T, W>>& arriving, mask_of<pack<T, W>> stays,

@@ -146,11 +146,11 @@ SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {
 template <class T>
 inline constexpr double near_part = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
 
-/// An implicit step of length zero has no equations to solve: no point is nearer to the begin of a step than this part of it.
+/// The smallest part of a step at which a point is integrated: an implicit step of length zero has no equations to solve.
 inline constexpr double least_part = 0x1p-60;
 
-/// A bracket of re-integrated points, in parts of the step. Its upper end is believed of the interpolant until a point
-/// beyond the root is proven; Newton may not leave it, or it might pass the first root and settle for a later one.
+/// A bracket of re-integrated points, in parts of the step. Its upper end comes from the interpolant until a re-integrated point lies
+/// beyond the root. Newton stays within it; outside it could pass the first root and converge to a later one.
 template <class Real>
 struct proven_bracket {
   Real lo, hi;

@@ -78,8 +78,8 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
   return E::form::guards_along(x.t, x.y, f, held);
 }
 
-/// Point and guard signs that go together, where the first points have not found them: each point has the signs of the one before it
-/// (Nedialkov and Ramdani 3.2). A guard may switch by the sign of another one, which a transition or the constraints have changed.
+/// Finds a point and guard signs that agree, if the first points have not: each point has the signs of the one before it (Nedialkov and
+/// Ramdani 3.2). The sign of one guard, changed by a transition or by the constraints, may switch another one.
 template <class E, class Real>
 SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typename E::form::template held<Real>& held,
                                  typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where,
@@ -124,8 +124,8 @@ SALTUS_FN void put_back_within_rounding(instance<E, Real>& x, mask_of<Real> wher
   });
 }
 
-/// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump, which a method
-/// with a memory forgets its past at.
+/// Evaluates f and the guards at the accepted point and settles their sides, at the start and after every jump. A method with a memory
+/// forgets its past there.
 template <class E, class Real>
 SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                const point_rules<E, Real>& rules = {}) {
@@ -212,10 +212,10 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const toler
   look_ahead(x, where, tol, x.t);
 }
 
-/// A bilateral guard that has fired within `tolerance` (a time) before its root, because something else was due just there, goes over to
-/// its new side: it is not to fire again when it gets there. `from` has the sides from which guards have fired. One that has crossed its
-/// root and comes back does fire again, where the equations turn it by its sign; where a jump of the states has turned it (`jumps`), as
-/// a bounce does, it is back on its side. Returns the lanes in which a guard has gone over.
+/// A bilateral guard that has fired within `tolerance` (a time) before its root, because another event was due there, moves to its new
+/// side, so that it does not fire again at the root. `from` has the sides from which guards have fired. A guard that has crossed its root
+/// and returns fires again if the equations turn it by its sign. If a jump of the states has turned it (`jumps`), as a bounce does, it is
+/// back on its side. Returns the lanes in which a guard has changed sides.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, const vec<Real, E::ng>& from,
                                   mask_of<Real> jumps, Real tolerance, mask_of<Real> where) {
@@ -631,9 +631,9 @@ SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   }
 }
 
-/// Fires what is due at the accepted point of the lanes in `where`, whose guard values there are `g`, and iterates until
-/// nothing is due any more. `of_step`: guards as they were held through the step that has come there; `at_knot`: guards have jumped
-/// there, at the knot of a table. Returns the lanes in which transitions have moved states.
+/// Fires the events that are due at the accepted point of the lanes in `where`, with the guard values `g`, until no more are due.
+/// `of_step`: the guard signs held through the step that ends there; `at_knot`: guards have jumped there, at the knot of a table. Returns
+/// the lanes in which transitions have moved states.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::ng>& of_step,
                                         vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due,

@@ -23,7 +23,7 @@ struct transistor_amplifier_of {
       {frequency, 100.0, "Hz", "of the input"},
       {supply, 6.0, "V", "Ub: operating voltage"},
       {thermal, 0.026, "V", "UF"},
-      {alpha, 0.99, "1", "part of the emitter's current that comes from the collector"},
+      {alpha, 0.99, "1", "part of the emitter's current that comes from the collector, below 1"},
       {beta, 1e-6, "A", "saturation current"},
       {R0, 1000.0, "ohm", "at the input"},
       {R, 9000.0, "ohm", "all other resistors"},

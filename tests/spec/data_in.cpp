@@ -64,6 +64,12 @@ std::vector<double> column(const std::vector<double>& all, std::size_t j, std::i
   return {begin, begin + count};
 }
 
+TEST_F(spec, a_discrete_variable_is_reduced_as_an_output) {
+  EXPECT_EQ(refused(valve + "[output]\nreduce = [\"integral(gear)\"]\n", {}, switched_valve()),
+            "spec.toml:3:11: output.reduce[0] = \"integral(gear)\": gear is a discrete variable, and reductions are of "
+            "states and outputs: make it an output, such as out[gear_now] = at[gear]");
+}
+
 TEST_F(spec, a_discrete_variable_begins_as_the_spec_says) {
   const model m = switched_valve();
   const plan fixed = planned(valve + "[initial]\ngear = 3\nlift = 0.5\n", {}, m);
