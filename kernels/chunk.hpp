@@ -75,7 +75,7 @@ struct chunk_run {
 /// derivative. A series limits its steps by its own terms, so its first step is |y|/|f|, or the whole span if one of them is zero.
 template <class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  const held_system<E, Real> f{x.held, &tol};
+  const step_system<E, Real> f{x.constants, &tol};
   vec<Real, E::model_states> scale;
   Real d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -142,7 +142,7 @@ SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   using form = typename E::form;
   x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),
                 x.t_end - x.t_begin);
-  if constexpr (form::kinds::has_max_step) x.h_max = min(x.h_max, form::max_step(x.t, x.y, x.held));
+  if constexpr (form::kinds::has_max_step) x.h_max = min(x.h_max, form::max_step(x.t, x.y, x.constants));
   x.memory = {Real(0.0), Real(0.0), Real(0.0)};
   if constexpr (E::fixed_steps) x.h = tol.fixed_step;
   else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
@@ -160,7 +160,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
     const int64 slot = x.slot.get(lane);
     x.t_begin.set(lane, static_cast<T>(form::time_sign * run.batch.t_begin[slot]));
     x.t_end.set(lane, static_cast<T>(form::time_sign * run.batch.t_end[slot]));
-    for (int j = 0; j < form::params; ++j) x.held.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
+    for (int j = 0; j < form::params; ++j) x.constants.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
     for (int i = 0; i < E::model_states; ++i) given.y[i].set(lane, static_cast<T>(run.initial(i, slot)));
     for (int i = 0; i < form::discretes; ++i) given.d[i].set(lane, static_cast<T>(run.initial_discrete(i, slot)));
   }
@@ -175,7 +175,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
     x.event_streak[i] = Integer(int64(0));
   });
   if constexpr (form::has_memory)
-    form::each_memory(x.held, x.held, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
+    form::each_memory(x.constants, x.constants, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
   x.status = Integer(int64(status::interrupted));
   x.residual = x.far_steps = x.stiff_steps = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
   x.residual_of = Real(-1.0);
@@ -215,19 +215,19 @@ SALTUS_FN_COLD void begin_with_derivatives(instance<E, Real>& x, const given_to<
   });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA {
     from.d[i] = lifted(given.d[i]);
-    d[i] = lifted(x.held.d[i]);
+    d[i] = lifted(x.constants.d[i]);
   });
   vec<lifted, form::piece_numbers> pieces;
-  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i] = lifted(x.held.pieces[i]); });
-  set_initial<form>(form::model_time(lifted(x.t)), y, form::template lift_parameters<Real>(x.held.p), d, pieces.data,
-                    from);
+  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i] = lifted(x.constants.pieces[i]); });
+  set_initial<form>(form::model_time(lifted(x.t)), y, form::template lift_parameters<Real>(x.constants.p), d,
+                    pieces.data, from);
   x.y = form::template put_down<Real>(y);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA {
-    x.held.d[i] = d[i].value;
+    x.constants.d[i] = d[i].value;
     each<E::directions>([&](int j)
-                            SALTUS_INLINE_LAMBDA { x.held.discrete_rates[form::discretes * j + i] = d[i].d[j]; });
+                            SALTUS_INLINE_LAMBDA { x.constants.discrete_rates[form::discretes * j + i] = d[i].d[j]; });
   });
-  x.held.jumped_at = Real(-limits<typename E::T>::largest);
+  x.constants.jumped_at = Real(-limits<typename E::T>::largest);
 }
 
 /// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
@@ -239,13 +239,13 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   using Model = typename E::Model;
   using form = typename E::form;
   const auto given = begin_from_columns(x, run);
-  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.constants.d[i] = Real(default_discrete<Model>(i)); });
   if constexpr (form::tables > 0) enter_pieces(x, mask_of<Real>::all(true), tol, true);
 
   if constexpr (E::directions > 0) begin_with_derivatives(x, given);
-  else set_initial<form>(form::model_time(x.t), x.y, x.held.p, x.held.d, x.held.pieces.data, given);
-  if constexpr (form::follows_growth) begin_growth<E>(x, run.settings.growth_from);
-  if constexpr (form::weighs_start) {
+  else set_initial<form>(form::model_time(x.t), x.y, x.constants.p, x.constants.d, x.constants.pieces.data, given);
+  if constexpr (form::lyapunov) begin_growth<E>(x, run.settings.growth_from);
+  if constexpr (form::ranks_initial_guesses) {
     begin_consistently<E>(x, given.y, where, tol, run.settings.consistency);
     where = where & is_under_way(x);
   }
@@ -253,10 +253,10 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   set_modes<E>(x, where, tol, rules);
   start_from<E>(x, where, tol, rules);
   if constexpr (form::slides) begin_slides(x, where);
-  if constexpr (form::follows_growth) follow_growth(x, where);
+  if constexpr (form::lyapunov) update_lyapunov(x, where);
 
   for (int i = 0; i < form::model_guards; ++i) {
-    const auto can_fire = armed<E>(i, x.held.locked[i]);
+    const auto can_fire = armed<E>(i, x.constants.guard_values[i]);
     for (int lane = 0; lane < W; ++lane)
       if (where[lane]) run.history(i, x.slot.get(lane)) = can_fire[lane] ? 0 : abi::began_beyond;
   }
@@ -264,7 +264,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   // tests that the start is finite
   Real finite = Real(0.0);
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.constants.guard_values[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
   if constexpr (E::directions > 0) look_at_start(x, where);
   look_ahead(x, where, tol, x.t + rounding_of_time(x, x.t));
@@ -308,16 +308,16 @@ template <class E, class T, class Run>
 SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why, const Run& run) {
   using form = typename E::form;
   const int64 count = run.batch.count, slot = x.slot.v;
-  const auto& held = x.held;
+  const auto& constants = x.constants;
   const auto number = [](pack<T, 1> of) SALTUS_INLINE_LAMBDA { return static_cast<double>(of.v); };
-  const double time = number(x.t) - number(held.begun), parts = number(held.parts);
-  const bool counts = is_ok(why) && time > 0.0 && number(held.begun) >= number(held.growth_from);
-  auto reason = static_cast<sensitivity>(static_cast<int>(held.undefined.v));
+  const double time = number(x.t) - number(constants.begun), parts = number(constants.parts);
+  const bool counts = is_ok(why) && time > 0.0 && number(constants.begun) >= number(constants.growth_from);
+  auto reason = static_cast<sensitivity>(static_cast<int>(constants.undefined.v));
   if (!counts && reason != sensitivity::accumulation) reason = sensitivity::not_ended;
   double* const to = run.results.final_derivative;
   for (int j = 0; j < E::directions; ++j) {
-    const double grown = number(held.grown[j]), mean = number(held.rates[j]) / parts;
-    const double spread = number(held.squared_rates[j]) / parts - mean * mean;
+    const double grown = number(constants.grown[j]), mean = number(constants.rates[j]) / parts;
+    const double spread = number(constants.squared_rates[j]) / parts - mean * mean;
     const bool is_infinite = grown < -0.5 * limits<T>::largest;
     const double exponent = is_infinite ? 4.0 * grown : grown / time;
     const double error = static_cast<double>(sqrt(pack<double, 1>(spread > 0.0 ? spread / (parts - 1.0) : 0.0)).v);
@@ -326,7 +326,7 @@ SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why
     to[j * count + slot] = is_known ? exponent : form::unset;
     to[(E::directions + j) * count + slot] = is_known && !is_infinite && parts > 1.5 ? error : form::unset;
   }
-  to[2 * E::directions * count + slot] = number(held.grazings);
+  to[2 * E::directions * count + slot] = number(constants.grazings);
   run.results.sensitivity[slot] = static_cast<unsigned char>(reason);
 }
 
@@ -334,7 +334,7 @@ SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why
 template <class E, class T, class Run>
 SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, double* to, const Run& run) {
   const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
-  const double end = static_cast<double>(x.held.event_time[j].v);
+  const double end = static_cast<double>(x.constants.event_time[j].v);
   E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     double rate = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
@@ -354,9 +354,9 @@ SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, co
   constexpr int of_end = E::model_states + form::outputs + 1, columns = of_end + E::reductions;
   if constexpr (form::model_guards > 0) look_at_end(x, mask_of<Real>::all(why == status::finished));
   const int64 count = run.batch.count, slot = x.slot.v;
-  const auto out = form::model_form::output_values(form::time_of_event(x.t, x.held), form::lift(x.y),
-                                                   form::template lift_held<Real>(x.held));
-  auto reason = static_cast<sensitivity>(static_cast<int>(x.held.undefined.v));
+  const auto out = form::model_form::output_values(form::time_of_event(x.t, x.constants), form::lift(x.y),
+                                                   form::template lift_held<Real>(x.constants));
+  auto reason = static_cast<sensitivity>(static_cast<int>(x.constants.undefined.v));
   if (!is_ok(why) && reason != sensitivity::accumulation) reason = sensitivity::not_ended;
   double all[columns * E::directions];
   bool finite = true;
@@ -364,7 +364,7 @@ SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, co
     double* const of = all + columns * j;
     for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::place(i, j)].v);
     for (int i = 0; i < form::outputs; ++i) of[E::model_states + i] = static_cast<double>(out[i].d[j].v);
-    of[of_end - 1] = form::time_sign * static_cast<double>(x.held.event_time[j].v);
+    of[of_end - 1] = form::time_sign * static_cast<double>(x.constants.event_time[j].v);
     for (int i = 0; i < of_end; ++i) finite = finite && of[i] - of[i] == 0.0;
     store_reduced_rates(x, j, of + of_end, run);
   }
@@ -384,7 +384,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   if constexpr (E::samples) {
     // Samples at the very end of the instance show the state after the last event.
     if (is_ok(why)) {
-      const auto out = form::output_values(x.t, x.y, x.held);
+      const auto out = form::output_values(x.t, x.y, x.constants);
       while (x.sample.v < run.settings.sample_count && x.next_sample.v <= x.t.v) {
         for (int i = 0; i < E::model_states; ++i) run.store_sample(slot, i, x.sample.v, x.y[i].v);
         for (int i = 0; i < form::outputs; ++i) run.store_sample(slot, E::model_states + i, x.sample.v, out[i].v);
@@ -396,10 +396,11 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   }
   for (int i = 0; i < E::model_states; ++i) r.final_state[i * count + slot] = static_cast<double>(x.y[i].v);
   if constexpr (form::outputs > 0) {
-    const auto out = form::output_values(x.t, x.y, x.held);
+    const auto out = form::output_values(x.t, x.y, x.constants);
     for (int i = 0; i < form::outputs; ++i) r.final_output[i * count + slot] = static_cast<double>(out[i].v);
   }
-  for (int i = 0; i < form::discretes; ++i) r.final_discrete[i * count + slot] = static_cast<double>(x.held.d[i].v);
+  for (int i = 0; i < form::discretes; ++i)
+    r.final_discrete[i * count + slot] = static_cast<double>(x.constants.d[i].v);
   E::each_reduction([&](auto kind, int j, int at) SALTUS_INLINE_LAMBDA {
     r.reductions[j * count + slot] = final_reduction<decltype(kind)>(x, j, at, run);
   });
@@ -410,13 +411,14 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   for (int i = 0; i < form::model_guards; ++i) {
     const int past = run.history(i, slot) & ~abi::ends_armed;  // history before a fallback integrator continued the
                                                                // instance
-    run.history(i, slot) = static_cast<unsigned char>(armed<E>(i, x.held.locked[i])[0] ? past | abi::ends_armed : past);
+    run.history(i, slot) =
+        static_cast<unsigned char>(armed<E>(i, x.constants.guard_values[i])[0] ? past | abi::ends_armed : past);
   }
   if constexpr (form::has_constraints) {
     r.residual[slot] = static_cast<double>(x.residual.v);
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
-  if constexpr (form::follows_growth) store_exponents(x, why, run);
+  if constexpr (form::lyapunov) store_exponents(x, why, run);
   else if constexpr (E::directions > 0) store_derivatives(x, why, run);
   if (is_stiff(why) || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }

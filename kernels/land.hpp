@@ -18,25 +18,10 @@ namespace saltus {
 template <class E, class Real, class Run>
 SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> where,
                        const tolerances<E, Real>& tol, const Run& run) {
-  const held_system<E, Real> f{x.held, &tol};
-  if constexpr (watches_near_misses<E>)
-    look_for_near_misses(x, p.s, typename E::form::template rated<Real, E::ng>{p.g}, where, tol);
-  if constexpr (E::samples) record_samples(x, p.s, f, p.t, where, mask_of<Real>::all(false), run);
-  if constexpr (E::reduces_quantities) reduce_step(x, p.s, f, p.t, where, run);
-  assign_where(where, x.t, p.t);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.y[i], p.y[i]);
-    assign_where(where, x.f[i], p.s.f1()[i]);
-  });
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], settle<E>(i, p.g.value[i], p.g.rate[i], x.held.locked[i]));
-    assign_where(where, x.rate[i], p.g.rate[i]);
-  });
-  if constexpr (watches_near_misses<E>) forget_undefined(x, where);
-  remember_step(x, p.s, where);
-  if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
-  add_where(x.steps, where, 1);
-  if constexpr (E::form::follows_growth) follow_growth(x, where);
+  const auto before_end = mask_of<Real>::all(false);
+  accept_point(x, step_end<E, Real>{p.s, p.t, p.y, {p.g}}, p.t, before_end, where, tol, run);
+  if constexpr (!E::keeps_derivative)
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], p.s.f1()[i]); });
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
 }
 
@@ -131,7 +116,7 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const 
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     auto at_wall = stuck & stands_at_wall(x, i);
     if (E::form::traits(i).side == unilateral) {
-      const Real g = x.held.locked[i];
+      const Real g = x.constants.guard_values[i];
       const auto lost = armed<E>(i, g) & (p.g.value[i] == g) & (side_of(g) * p.g.rate[i] < Real(0.0)) &
                         ((side_of(g) * a.g.value[i] <= Real(0.0)) | (abs(g) <= abs(p.g.rate[i]) * (p.t - x.t)));
       at_wall = at_wall | (spurious & (lost | comes_to_rest<E>(i, g, p.g.value[i], p.g.rate[i]))) |
@@ -150,7 +135,7 @@ SALTUS_FN trial<E, Real> redo_step(instance<E, Real>& x, mask_of<Real>& active, 
   count_trial(x, a, active);
   if constexpr (!E::certified) add_where(x.rhs_evaluations, active, E::Method::extra_stages);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    end_where(x.status, active & violated<E>(i, x.held.locked[i], a.g.rate[i]), status::guard_violated);
+    end_where(x.status, active & violated<E>(i, x.constants.guard_values[i], a.g.rate[i]), status::guard_violated);
   });
   if constexpr (E::inject) inject_at_landing(x, active, run);
   active = active & is_under_way(x);
@@ -187,7 +172,7 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
     auto p = landing_at_start(x, a);
     auto tried = stops, lost = mask_of<Real>::all(false);
     aim<Real> there{stops, Real(0.0), Real(-1.0), Real(0.0), stops};
-    there = step_to<E, Real>(p, x, held_system<E, Real>{x.held, &tol}, s.side, at * a.s.h, tried, lost, there);
+    there = step_to<E, Real>(p, x, step_system<E, Real>{x.constants, &tol}, s.side, at * a.s.h, tried, lost, there);
     again = again | (stops & !tried);
     // An armed guard has crossed before that, though the interpolant has its root later.
     const auto is_late = tried & there.across;
@@ -216,7 +201,7 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
     fires = fires | (walls[i] > Real(0.5));
   });
   // If only a time event is due, the whole step was committed: guards have the values of its end, not of its start.
-  auto g = x.held.locked;
+  auto g = x.constants.guard_values;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
   const bool watches = any(tol.zeno_part > Real(0.0));
   const auto arriving = watches ? arrive(x, due, fires) : arrival<E, Real>{};
@@ -227,13 +212,13 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
-  const auto of_step = x.held.locked;
+  const auto of_step = x.constants.guard_values;
   // redo the step; a rejected step is parked at a wall, and there is nothing to locate
   const auto a = redo_step(x, active, tol, run);
   const auto at_wall = active & !a.accepted;
   active = active & a.accepted;
   // dense output, detect in full
-  const auto interpolant = interpolate<typename E::Method>(held_system<E, Real>{x.held, &tol}, a.s);
+  const auto interpolant = interpolate<typename E::Method>(step_system<E, Real>{x.constants, &tol}, a.s);
   const searched_step<E, Real> step(x, a, interpolant);
   auto s = search_step(x, a, step, active, tol);
   if constexpr (has_one_way_guards<E>)
@@ -253,8 +238,8 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto moved = crossing & active & !whole & !p.failed;
   const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.spurious);
   if (const auto rest = active & !moved & !p.failed; any(rest)) {
-    commit(x, a, rest, tol, run);
-    control(x, a, rest, tol);
+    accept_step(x, a, rest, tol, run);
+    update_step_size(x, a, rest, tol);
   }
   auto lost = active & p.failed;
   if (any(lost) && any(tol.zeno_part > Real(0.0)))

@@ -1,14 +1,14 @@
 // Sail: the hot loop, the only code that most instances use. One turn is
 //
-//     step -> judge -> detect -> commit
+//     step -> estimate_error -> detect -> accept_step
 //
 // Each lane makes one trial step from its last accepted point with its own step size; a rejected step is repeated in the next turn with a
 // smaller one. A lane whose step may contain an event changes nothing: it is reported, and the caller of the loop parks it with the inputs
 // of that step.
 #pragma once
 
-#include "engine/follow_growth.hpp"
 #include "engine/inject.hpp"
+#include "engine/lyapunov.hpp"
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
 #include "engine/stiffness.hpp"
@@ -50,7 +50,7 @@ SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, 
 
 /// Judges a trial step of length h. The condition states what is accepted, so that a NaN is rejected.
 template <class E, class Real>
-SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, trial<E, Real>& a) {
+SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, trial<E, Real>& a) {
   if constexpr (E::fixed_steps) {
     a.error2 = Real(0.0);
   } else {
@@ -62,7 +62,7 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
     if constexpr (E::quantities::count > 0) a.error2 = max(a.error2, quadrature_error_squared(x, a.s, a.parts, tol));
   }
   if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
-  a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
+  a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
   Real broken = Real(0.0);  // or NaN; a separate sum, because all later operations wait for the error
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
@@ -88,7 +88,7 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
     a.error2 = select(a.turns_over, Real(unsettled<typename E::Method>), a.error2);
   }
   if constexpr (E::form::has_branches) {
-    a.changes_branch = a.accepted & E::form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.held, tol.rtol);
+    a.changes_branch = a.accepted & E::form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.constants, tol.rtol);
     a.accepted = a.accepted & !a.changes_branch;
     a.error2 = select(a.changes_branch, Real(unsettled<typename E::Method>), a.error2);
   }
@@ -99,7 +99,7 @@ template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Real>& x, const trial<E, Real>& a,
                                                            const tolerances<E, Real>& tol) {
   if constexpr (E::certified) {
-    const held_system<E, Real> f{x.held, &tol};
+    const step_system<E, Real> f{x.constants, &tol};
     const auto interpolant = interpolate<typename E::Method>(f, a.s);
     return suspect_enclosures<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant));
   } else if constexpr (detects_on_series<E>) {
@@ -121,7 +121,7 @@ SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Re
     suspect = suspect | guards.leaves | guards.any_comes_back();
   }
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g0 = x.held.locked[i];
+    const Real g0 = x.constants.guard_values[i];
     suspect = suspect | violated<E>(i, g0, a.g.rate[i]) | comes_to_rest<E>(i, g0, a.g.value[i], a.g.rate[i]);
   });
   return suspect;
@@ -133,7 +133,7 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
                                  mask_of<Real>& last, constraint_report<Real>* report,
                                  guard_polynomials<E, Real>& guards) {
   using Method = typename E::Method;
-  const held_system<E, Real> system{x.held, &tol};
+  const step_system<E, Real> system{x.constants, &tol};
   auto s = series_from<Method>(system, x.t, x.y, x.f);
   const Real reach = longest_step<Method, E::norm>(s, tol.rtol, tol.atol);
   auto beyond = h > reach;
@@ -156,7 +156,7 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
   return s;
 }
 
-/// step -> judge -> detect
+/// step -> estimate_error -> detect
 template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   using form = typename E::form;
@@ -170,7 +170,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
         constraint_report<Real>* const report = form::has_constraints ? &constraints : nullptr;
         if constexpr (is_series_method<typename E::Method> && !E::fixed_steps)
           return step_within_reach(x, tol, h, last, report, guards);
-        else return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h, report);
+        else return make_step<E, Real, E::follows_interpolant>({x.constants, &tol}, x.t, x.y, x.f, h, report);
       },
       last);
   a.last = last;
@@ -180,7 +180,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   if constexpr (E::in_local_coordinates) a.lost_branch = constraints.lost;
   a.t1 = select(a.last, x.t_stop, x.t + a.s.h);
   if constexpr (E::watches_orientation && !form::has_constraints) a.orientation = orientation_at_end(x, a, tol);
-  judge(x, tol, a.s.h, a);
+  estimate_error(x, tol, a.s.h, a);
   a.suspect = suspect_in(x, a, a.last, tol);
   return a;
 }
@@ -218,7 +218,7 @@ template <class E, class Real>
 SALTUS_FN void end_where_branches_meet(instance<E, Real>& x, mask_of<Real> where) {
   using form = typename E::form;
   if constexpr (form::has_branches)
-    end_where_dependent(x, where, form::where_branches_meet, form::independence_of_constraints(x.t, x.y, x.held));
+    end_where_dependent(x, where, form::where_branches_meet, form::independence_of_constraints(x.t, x.y, x.constants));
 }
 
 /// Ends lanes whose steps the projection moves much too far. Near a dead point constraints hardly determine the solution; the instance then
@@ -229,51 +229,67 @@ SALTUS_FN_COLD void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
   end_where(x.status, where, status::moved_far);
 }
 
-/// Makes the trial the accepted point of the lanes in `where`, observes them, and finishes those at t_end.
+/// The end of a step, or of the part of one that leads to an event.
+template <class E, class Real>
+struct step_end {
+  const stages<typename E::Method, Real, E::n>& s;
+  Real t;
+  const vec<Real, E::n>& y;
+  typename E::form::template rated<Real, E::ng> g;  ///< guards
+};
+
+/// Makes the end of a step the accepted point of the lanes in `where`, and observes the step: samples before `until` (at `until`, too, in the
+/// lanes of `inclusive`), reductions, near misses.
 template <class E, class Real, class Run>
-SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
-                      const tolerances<E, Real>& tol, const Run& run) {
-  const held_system<E, Real> f{x.held, &tol};
-  const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
-  look_for_near_misses(x, a.s, a.g, where, tol);
-  // A sample at the time of an event shows the state after it.
-  if constexpr (E::samples) {
-    Real until = a.t1;
-    const auto at_event = at_time_event(x, a.t1);
-    if constexpr (E::form::time_events > 0) until = select(at_event, until - rounding_of_time(x, until), until);
-    record_samples(x, a.s, f, until, where, ends & !at_event, run);
-  }
-  if constexpr (E::reduces_quantities) reduce_step(x, a.s, f, a.t1, where, run);
-  if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
-  assign_where(where, x.t, a.t1);
+SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, [[maybe_unused]] Real until,
+                            [[maybe_unused]] mask_of<Real> inclusive, mask_of<Real> where,
+                            const tolerances<E, Real>& tol, const Run& run) {
+  const step_system<E, Real> f{x.constants, &tol};
+  look_for_near_misses(x, end.s, end.g, where, tol);
+  if constexpr (E::samples) record_samples(x, end.s, f, until, where, inclusive, run);
+  if constexpr (E::reduces_quantities) reduce_step(x, end.s, f, end.t, where, run);
+  assign_where(where, x.t, end.t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.y[i], a.s.y1[i]);
-    if constexpr (E::keeps_derivative) assign_where(where, x.f[i], a.s.f1()[i]);
+    assign_where(where, x.y[i], end.y[i]);
+    if constexpr (E::keeps_derivative) assign_where(where, x.f[i], end.s.f1()[i]);
   });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i], x.held.locked[i]));
-    assign_where(where, x.rate[i], a.g.rate[i]);
+    assign_where(where, x.constants.guard_values[i],
+                 settle<E>(i, end.g.value[i], end.g.rate[i], x.constants.guard_values[i]));
+    assign_where(where, x.rate[i], end.g.rate[i]);
   });
+  if constexpr (E::form::has_constraints) keep_residual(x, end.s, where);
+  if constexpr (watches_near_misses<E>) forget_undefined(x, where);
+  remember_step(x, end.s, where);
+  add_where(x.steps, where, 1);
+  if constexpr (E::form::lyapunov) update_lyapunov(x, where);
+}
+
+/// Makes the end of the trial the accepted point of the lanes in `where`, and finishes those at t_end.
+template <class E, class Real, class Run>
+SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                           const tolerances<E, Real>& tol, const Run& run) {
+  constexpr double two_steps = 2.5;  // the third step in a row that is moved far ends an instance
+  const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
+  // A sample at the time of an event shows the state after it.
+  Real until = a.t1;
+  const auto at_event = at_time_event(x, a.t1);
+  if constexpr (E::form::time_events > 0) until = select(at_event, until - rounding_of_time(x, until), until);
+  if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
+  accept_point(x, step_end<E, Real>{a.s, a.t1, a.s.y1, a.g}, until, ends & !at_event, where, tol, run);
   if constexpr (E::watches_orientation) {
     assign_where(where, x.orientation, a.orientation);
     assign_where(where, x.largest_orientation, max(x.largest_orientation, abs(a.orientation)));
   }
-  if constexpr (E::form::has_constraints) {
-    keep_residual(x, a.s, where);
-    count_adjustment(x, a.moved, where);
-  }
-  if constexpr (watches_near_misses<E>) forget_undefined(x, where);
-  remember_step(x, a.s, where);
-  add_where(x.steps, where, 1);
-  if constexpr (E::form::follows_growth) follow_growth(x, where);
+  if constexpr (E::form::has_constraints) count_adjustment(x, a.moved, where);
   if constexpr (E::form::has_paradoxes)
-    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.held), status::painleve);
+    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.constants), status::painleve);
   if (const auto finished = where & ends; any(finished)) {
     if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, finished, tol);
     end_where(x.status, finished, status::finished);
   }
   if constexpr (E::watches_adjustments)
-    if (const auto far = where & (x.far_steps > Real(2.5)); any(far)) end_moved_far(x, far);
+    if (const auto far = where & (x.far_steps > Real(two_steps)); any(far)) end_moved_far(x, far);
   if constexpr (E::stops_at_windows)
     if (const auto at_stop = where & a.last; any(at_stop)) set_next_stop(x, at_stop, tol);
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
@@ -283,8 +299,8 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
 /// Applies the controller to a trial, for the lanes in `where`; a lane that cannot continue gets its terminal status. Returns the lanes
 /// that cannot because they stand at a wall: this is an event.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
-                                const tolerances<E, Real>& tol) {
+SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                                         const tolerances<E, Real>& tol) {
   const mask_of<Real> rejected = where & !a.accepted;
   mask_of<Real> at_wall = mask_of<Real>::all(false);
   add_where(x.rejected, rejected, 1);
@@ -318,15 +334,17 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
       if constexpr (E::form::has_branches)
         end_where(x.status, too_small & a.changes_branch, E::form::where_branches_meet);
       if constexpr (E::form::may_be_singular)
-        end_where_dependent(x, too_small, status::singular, E::form::independence(x.t, x.y, x.held));
+        end_where_dependent(x, too_small, status::singular, E::form::independence(x.t, x.y, x.constants));
       if constexpr (E::watches_orientation) {
         // Newton's iteration fails, or errors grow, before a step shows that the orientation turns.
         const auto singular = a.turns_over | is_next_to_singular(x, tol, too_small);
         end_where(x.status, too_small & singular, status::singular);
       }
       if constexpr (E::in_local_coordinates) end_where(x.status, too_small & a.lost_branch, status::newton_failed);
-      if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
-      end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
+      constexpr double any_error = 0x1p100;  // an error beyond it, squared, is a number that is not finite
+      const auto finite = a.error2 < Real(any_error);
+      if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & finite);
+      end_where(x.status, too_small & !finite, status::not_finite);
       end_where(x.status, too_small, status::step_too_small);
     }
   }
@@ -343,8 +361,8 @@ SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const t
   const auto a = attempt(x, tol);
   count_trial(x, a, active);
   const mask_of<Real> parked = active & a.accepted & a.suspect;
-  commit(x, a, active & a.accepted & !a.suspect, tol, run);
-  const mask_of<Real> at_wall = control(x, a, active & !parked, tol);
+  accept_step(x, a, active & a.accepted & !a.suspect, tol, run);
+  const mask_of<Real> at_wall = update_step_size(x, a, active & !parked, tol);
   if constexpr (E::watch_stiffness && E::Method::is_explicit) watch_stiffness(x, a, active & !parked, tol.rtol);
   if constexpr (E::inject) inject_while_sailing(x, active & !parked, run);
   return parked | at_wall;

@@ -449,13 +449,13 @@ struct one_step {
   }
   guards_on_step<E, R> on_step() const { return {x, interpolant}; }
   void make() {
-    const saltus::held_system<E, R> f{x.held};
+    const saltus::step_system<E, R> f{x.constants};
     x.f = f(x.t, x.y);
     interpolant = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
     begin = on_step()(R(0.0)), end = on_step()(R(1.0));
     for (int i = 0; i < E::ng; ++i) {
-      x.held.locked[i] = saltus::settle<E>(i, begin.g.value[i], begin.g.rate[i]);
-      side[i] = saltus::side_of(x.held.locked[i]);
+      x.constants.guard_values[i] = saltus::settle<E>(i, begin.g.value[i], begin.g.rate[i]);
+      side[i] = saltus::side_of(x.constants.guard_values[i]);
     }
   }
   certified_bracket<E, R> certify() const {
@@ -556,7 +556,7 @@ void hunt(int count, double delta, unsigned seed) {
     std::vector<shape> shapes;
     for (int j = 0; j < W; ++j) {
       shapes.emplace_back(random);
-      for (int k = 0; k < 8; ++k) s.x.held.p[k].set(j, shapes.back().roots[static_cast<std::size_t>(k)]);
+      for (int k = 0; k < 8; ++k) s.x.constants.p[k].set(j, shapes.back().roots[static_cast<std::size_t>(k)]);
     }
     s.delta[0] = delta;
     s.make();
@@ -607,7 +607,7 @@ TEST(certify, no_sample_contradicts_it) {
     one_step<expanded, W> s;
     for (int j = 0; j < W; ++j)
       for (int k = 0; k <= 8; ++k)
-        s.x.held.p[k].set(j, std::uniform_real_distribution<double>(-1, 1)(random) * std::exp2(k % 3));
+        s.x.constants.p[k].set(j, std::uniform_real_distribution<double>(-1, 1)(random) * std::exp2(k % 3));
     s.make();
     const auto c = s.certify();
     for (int k = 0; k <= samples; ++k) {
@@ -650,7 +650,7 @@ struct gallery : one_state {
 
 struct guard_test : one_step<gallery, 1> {
   guard_test(int which, double at_time, double y, double doubt = 0.0) {
-    x.held.p[0] = static_cast<double>(which), x.held.p[1] = at_time, x.y[0] = y, delta[0] = doubt;
+    x.constants.p[0] = static_cast<double>(which), x.constants.p[1] = at_time, x.y[0] = y, delta[0] = doubt;
     make();
   }
   void expect_nothing(double undetermined_at_most = 0.0) const {
@@ -751,7 +751,7 @@ TEST(certify, quiet_at_a_glance) {
 
 TEST(certify, backward_in_time) {
   one_step<gallery, 1, saltus::methods::dormand_prince_5, options{}, saltus::backward_time> s;
-  s.x.held.p[0] = 1.0, s.x.held.p[1] = -0.3, s.x.y[0] = -1e-6;
+  s.x.constants.p[0] = 1.0, s.x.constants.p[1] = -0.3, s.x.y[0] = -1e-6;
   s.make();
   const auto c = s.certify();
   ASSERT_TRUE(bool(c.found.found));

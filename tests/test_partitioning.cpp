@@ -67,7 +67,7 @@ template <class Model>
 struct still_system {
   using form = form_of<Model>;
   using real = pack<double, 1>;
-  typename form::template held<real> c;
+  typename form::template step_constants<real> c;
 
   still_system() {
     for (int i = 0; i < form::params; ++i) c.p[i] = Model::parameter_list[i].value;

@@ -45,7 +45,7 @@ struct at_instance {
   static constexpr int k = bodies::velocities, m = bodies::constraints, n = 2 * k + 2 * m, guards = functions::guards;
   static_assert(bodies::coordinates == k && bodies::quaternions == 0 && !bodies::any_nonholonomic);
 
-  typename functions::template held<real> c;
+  typename functions::template step_constants<real> c;
 
   template <class Value>
   static auto state_of(const Value* y) {

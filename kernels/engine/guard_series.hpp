@@ -35,7 +35,7 @@ SALTUS_FN_FLAT void find_guards(const instance<E, Real>& x, stages<typename E::M
       detail::run_by_orders<detail::equations_and_guards<typename E::Model>, E::Method::order + 1, E::n>(
           s.t, known,
           [&](const auto& time, const auto& y)
-              SALTUS_INLINE_LAMBDA { return E::form::model_guards_at(time, y, x.held); },
+              SALTUS_INLINE_LAMBDA { return E::form::model_guards_at(time, y, x.constants); },
           [&](int k, int i, Real value) SALTUS_INLINE_LAMBDA { g.of[i][k] = value; });
   if (!complete) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { s.coefficient[0][i] = s.y1[i] = Real(E::form::unset); });
   g.rescale(s.h);

@@ -193,7 +193,8 @@ struct engine {
 
   /// The quantities held through a step: those of the form, and the method's memory.
   template <class Real>
-  using held = methods::held_with_memory<typename form::template held<Real>, Method, Real, form::states>;
+  using step_constants =
+      methods::held_with_memory<typename form::template step_constants<Real>, Method, Real, form::states>;
 
   /// True if steps are watched that the projection moves much too far. The tolerance distinguishes them from others, and three in a row end an
   /// instance.
@@ -203,7 +204,7 @@ struct engine {
   /// True if the time derivative at accepted points is used: for guards and observations, or for the next step.
   static constexpr bool keeps_derivative =
       ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock ||
-      (directions > 0 && (form::time_events > 0 || form::tables > 0 || form::has_constraints || form::follows_growth));
+      (directions > 0 && (form::time_events > 0 || form::tables > 0 || form::has_constraints || form::lyapunov));
 
   /// True if the dense output is used, so that its error is kept within the tolerance. The ends of a step do not show this error: at them
   /// stiff components follow the solution for any step size.
@@ -271,8 +272,8 @@ struct instance : abi::counters<typename Real::integer> {
   // the last accepted point
   Real t;
   vec<Real, E::n> y, f;
-  typename E::template held<Real> held;  ///< held.locked are the guards at the accepted point
-  vec<Real, E::ng> rate;                 ///< dg/dt there
+  typename E::template step_constants<Real> constants;  ///< constants.guard_values are the guards at the accepted point
+  vec<Real, E::ng> rate;                                ///< dg/dt there
 
   // the step to come
   Real h, h_max, t_begin, t_end;
@@ -314,7 +315,7 @@ struct instance : abi::counters<typename Real::integer> {
       body(a.f[i], b.f[i]);
     });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      body(a.held.locked[i], b.held.locked[i]);
+      body(a.constants.guard_values[i], b.constants.guard_values[i]);
       body(a.rate[i], b.rate[i]);
     });
     body(a.h, b.h);
@@ -332,11 +333,12 @@ struct instance : abi::counters<typename Real::integer> {
     }
     if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
     if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
-    if constexpr (E::form::has_memory) E::form::each_memory(a.held, b.held, body);
+    if constexpr (E::form::has_memory) E::form::each_memory(a.constants, b.constants, body);
     if constexpr (methods::has_memory<typename E::Method>)
-      E::Method::template memory<Real, E::n>::each(a.held.past, b.held.past, body);
+      E::Method::template memory<Real, E::n>::each(a.constants.past, b.constants.past, body);
     if constexpr (E::form::tables > 0) {
-      each<E::form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.pieces[i], b.held.pieces[i]); });
+      each<E::form::piece_numbers>([&](int i)
+                                       SALTUS_INLINE_LAMBDA { body(a.constants.pieces[i], b.constants.pieces[i]); });
       body(a.next_knot, b.next_knot);
       body(a.t_stop, b.t_stop);
     }
@@ -351,8 +353,8 @@ struct instance : abi::counters<typename Real::integer> {
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_real(A& a, B& b, F&& body) {
     each_sailed_real(a, b, body);
-    each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
-    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
+    each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.constants.p[i], b.constants.p[i]); });
+    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.constants.d[i], b.constants.d[i]); });
     body(a.h_max, b.h_max);
     body(a.t_begin, b.t_begin);
     body(a.t_end, b.t_end);

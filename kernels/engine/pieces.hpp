@@ -109,8 +109,8 @@ SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>>
       const auto at = table.settle(from, t, sign);
       x.piece[i].set(lane, static_cast<integer_of<T>>(at.piece));
       x.cycle[i].set(lane, static_cast<integer_of<T>>(at.cycle));
-      table.each_number(at,
-                        [&](int j, T number) SALTUS_INLINE_LAMBDA { x.held.pieces[is.first + j].set(lane, number); });
+      table.each_number(
+          at, [&](int j, T number) SALTUS_INLINE_LAMBDA { x.constants.pieces[is.first + j].set(lane, number); });
       ends[i] = sign > 0 ? table.begin_of(table.after(at)) : -table.begin_of(at);
       next = ends[i] < next ? ends[i] : next;
     });

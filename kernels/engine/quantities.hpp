@@ -104,8 +104,8 @@ SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x
     with_signs[i] = i < E::model_states ? fma(noise, abs(s.y[i]), abs(change[i])) : Real(0.0);
     if (is_odd(i)) with_signs[i] = -with_signs[i];
   });
-  auto parts = E::form::outputs_through(s.t, fma(noise, abs(s.t), s.h), s.y, with_signs, x.held).rate;
-  const auto whole = E::form::outputs_through(s.t, s.h, s.y, change, x.held).rate;
+  auto parts = E::form::outputs_through(s.t, fma(noise, abs(s.t), s.h), s.y, with_signs, x.constants).rate;
+  const auto whole = E::form::outputs_through(s.t, s.h, s.y, change, x.constants).rate;
   static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(place)::value;
     if constexpr (list::all.of[i].of_output) {
@@ -209,9 +209,9 @@ SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const
                                 const vec<Real, E::n>& y1, const vec<Real, E::n>& f1, mask_of<Real> where) {
   if constexpr (E::quantities::count > 0 && !is_series_method<typename E::Method>) {
     const auto slopes = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f) SALTUS_INLINE_LAMBDA {
-      auto q = quantities_through<E>(t, Real(1.0), y, f, x.held);
+      auto q = quantities_through<E>(t, Real(1.0), y, f, x.constants);
       // Time derivatives of the parameter derivatives are not needed over so short a distance.
-      if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(t, y, x.held);
+      if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(t, y, x.constants);
       return q;
     };
     const auto a = slopes(t0, y0, f0), b = slopes(t1, y1, f1);

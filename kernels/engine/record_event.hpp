@@ -11,7 +11,7 @@ SALTUS_FN vec<Real, E::logged_point> loggable(const instance<E, Real>& x) {
   vec<Real, E::logged_point> point;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { point[i] = x.y[i]; });
   if constexpr (E::logged_outputs > 0) {
-    const auto out = E::form::output_values(x.t, x.y, x.held);
+    const auto out = E::form::output_values(x.t, x.y, x.constants);
     each<E::logged_outputs>([&](int i) SALTUS_INLINE_LAMBDA { point[E::model_states + i] = out[i]; });
   }
   return point;

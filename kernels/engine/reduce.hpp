@@ -10,7 +10,7 @@ namespace saltus {
 /// A quantity and its time derivative at a point: a state with its derivative, or an output by dual numbers.
 template <class E, class Reduction, class Real>
 SALTUS_FN void quantity_along(Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f,
-                              const typename E::form::template held<Real>& c, Real& value, Real& rate) {
+                              const typename E::form::template step_constants<Real>& c, Real& value, Real& rate) {
   if constexpr (Reduction::of_output) {
     const auto r = E::form::outputs_along(t, y, f, c);
     value = r.value[Reduction::index];
@@ -33,7 +33,7 @@ SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
     if constexpr (of::is_extremum) {
       Real value = Real(-of::sign * limits<typename E::T>::largest), time = Real(E::form::unset), rate;
       if constexpr (!R::windowed) {
-        quantity_along<E, R>(x.t, x.y, x.f, x.held, value, rate);
+        quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
         time = x.t;
       }
       assign_where(where, x.reduced[at], value);
@@ -63,7 +63,7 @@ SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
     using R = decltype(r);
     if constexpr (reduction_traits<R>::is_extremum && !R::windowed) {
       Real value, rate;
-      quantity_along<E, R>(x.t, x.y, x.f, x.held, value, rate);
+      quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
       take_extremum<R>(x, at, value, x.t, where);
     }
   });
@@ -204,7 +204,7 @@ SALTUS_FN void reduce_value(instance<E, Real>& x, const stages<typename E::Metho
   if (none(due)) return;
   const auto y = point_within<E>(s, f, interpolate<typename E::Method>(f, s), time, t1, due);
   Real value, rate;
-  quantity_along<E, R>(time, y, s.f0(), x.held, value, rate);
+  quantity_along<E, R>(time, y, s.f0(), x.constants, value, rate);
   assign_where(due, x.reduced[at], value);
   if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, j, time, y, s.f0(), due);
 }
@@ -214,7 +214,7 @@ template <class R, class E, class Real>
 SALTUS_FN void look_within(const instance<E, Real>& x, const interpolant_of<E, Real>& step, Real at, Real& q, Real& d) {
   auto slope = step.slope(at);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] / step.h; });
-  quantity_along<E, R>(fma(at, step.h, step.t), step(at), slope, x.held, q, d);
+  quantity_along<E, R>(fma(at, step.h, step.t), step(at), slope, x.constants, q, d);
 }
 
 /// Evaluates the quantity of R along a step that ends at t1: at its ends, and between them on the dense output.
@@ -225,8 +225,8 @@ struct quantity_on_step {
 
   SALTUS_FN void at_ends(stretch<Real>& p) const {
     p.left = Real(0.0), p.right = Real(1.0), p.width = s.h;
-    quantity_along<E, R>(s.t, s.y, s.f0(), x.held, p.q0, p.d0);
-    quantity_along<E, R>(s.t + s.h, s.y1, s.f1(), x.held, p.q1, p.d1);
+    quantity_along<E, R>(s.t, s.y, s.f0(), x.constants, p.q0, p.d0);
+    quantity_along<E, R>(s.t + s.h, s.y1, s.f1(), x.constants, p.q1, p.d1);
   }
   /// Time derivatives are those of the field if there is one: they vanish where those of the solution do.
   template <class F>
@@ -235,7 +235,7 @@ struct quantity_on_step {
                   !is_series_method<typename E::Method> && reduction_traits<R>::has_time) {
       const Real t = fma(at, s.h, s.t);
       const auto y = step(at);
-      quantity_along<E, R>(t, y, f(t, y), x.held, q, d);
+      quantity_along<E, R>(t, y, f(t, y), x.constants, q, d);
     } else {
       look_within<R>(x, step, at, q, d);
     }
@@ -366,7 +366,7 @@ SALTUS_FN_COLD double final_reduction(instance<E, pack<T, 1>>& x, int j, int at,
   } else if constexpr (R::kind == reduce::value || (of::is_extremum && R::windowed)) {
     // No step covers the values at the very end.
     one value, rate;
-    quantity_along<E, R>(x.t, x.y, x.f, x.held, value, rate);
+    quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
     if constexpr (R::kind == reduce::value) {
       if (static_cast<T>(run.settings.windows[3 * j + 2]) == x.t.v) x.reduced[at] = value;
     } else if (window.from.v <= x.t.v && x.t.v <= window.to.v && x.t.v > x.t_begin.v) {

@@ -28,7 +28,7 @@ template <class E, class Real>
 SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
   Real size = Real(0.0);
   each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA {
-    if (E::form::is_of_parameter(j, i)) size = abs(x.held.p[i]);
+    if (E::form::is_of_parameter(j, i)) size = abs(x.constants.p[i]);
   });
   return select(size > Real(0.0), size, Real(1.0));
 }
@@ -43,7 +43,7 @@ SALTUS_FN with_rate<typename E::form::template lifted<Real>> lifted_quantity(con
   using form = typename E::form;
   if constexpr (Reduction::of_output) {
     const auto r =
-        form::model_form::outputs_along(t, form::lift(y), form::lift(f), form::template lift_held<Real>(x.held));
+        form::model_form::outputs_along(t, form::lift(y), form::lift(f), form::template lift_held<Real>(x.constants));
     return {r.value[Reduction::index], r.rate[Reduction::index]};
   } else {
     constexpr int i = Reduction::index;
@@ -56,7 +56,7 @@ SALTUS_FN with_rate<typename E::form::template lifted<Real>> lifted_quantity(con
 /// The same at the accepted point: at a fixed time, or along with the current event.
 template <class E, class Reduction, class Real>
 SALTUS_FN auto lifted_quantity_here(const instance<E, Real>& x) {
-  return lifted_quantity<E, Reduction>(x, E::form::time_of_event(x.t, x.held), x.y, x.f);
+  return lifted_quantity<E, Reduction>(x, E::form::time_of_event(x.t, x.constants), x.y, x.f);
 }
 
 /// Takes in a point at which reduction `item` may have its extremum.
@@ -122,7 +122,7 @@ SALTUS_FN_COLD void take_back_rates_of_values(instance<E, Real>& x, mask_of<Real
 /// The derivative of the value at the end of an instance, in direction j, after the events there.
 template <class Reduction, class E, class Real>
 SALTUS_FN_COLD Real rate_of_final_value(const instance<E, Real>& x, int j) {
-  const Real moves = abs(x.held.event_time[j]);
+  const Real moves = abs(x.constants.event_time[j]);
   const auto q = lifted_quantity<E, Reduction>(x, typename E::form::template lifted<Real>(x.t), x.y, x.f).value;
   return select((moves > Real(0.0)) | is_time_of_jump(x, x.t), Real(E::form::unset), q.d[j]);
 }
@@ -172,10 +172,10 @@ SALTUS_FN void move_integrals(instance<E, Real>& x, mask_of<Real> where, double 
     using R = decltype(r);
     if constexpr (reduction_traits<R>::is_integral) {
       Real q = x.y[R::of_output ? 0 : R::index];
-      if constexpr (R::of_output) q = E::form::output_values(x.t, x.y, x.held)[R::index];
+      if constexpr (R::of_output) q = E::form::output_values(x.t, x.y, x.constants)[R::index];
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
         Real& rate = x.reduced_rates[item * E::directions + j];
-        assign_where(where, rate, fma(q, Real(direction) * x.held.event_time[j], rate));
+        assign_where(where, rate, fma(q, Real(direction) * x.constants.event_time[j], rate));
       });
     }
   });
@@ -192,10 +192,10 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
     vec<Real, E::n> f = step.slope(at);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] / step.h; });
     if constexpr (form::has_field && E::Method::is_explicit) {
-      const auto field = form::model_form::rhs(t, form::model_part(y), x.held);
+      const auto field = form::model_form::rhs(t, form::model_part(y), x.constants);
       each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = field[i]; });
     }
-    if constexpr (Reduction::of_output) return form::outputs_along(t, y, f, x.held).rate[Reduction::index];
+    if constexpr (Reduction::of_output) return form::outputs_along(t, y, f, x.constants).rate[Reduction::index];
     else return f[Reduction::index];
   };
   // Regula falsi in the Illinois form: the value at the end that stays is halved.

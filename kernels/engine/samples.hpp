@@ -43,7 +43,7 @@ SALTUS_FN void first_sample(instance<E, Real>& x, int lane, const Run& run) {
 /// The lanes in which t is the time of the last jump, to rounding.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> is_time_of_jump(const instance<E, Real>& x, Real t) {
-  return abs(t - x.held.jumped_at) <= Real(64.0 * limits<typename E::T>::epsilon) * (abs(t) + abs(x.h));
+  return abs(t - x.constants.jumped_at) <= Real(64.0 * limits<typename E::T>::epsilon) * (abs(t) + abs(x.h));
 }
 
 /// Records the derivatives of the next sample, y, in the lanes of `due`. At the time of an event that moves with the parameters there are
@@ -54,9 +54,9 @@ SALTUS_FN_COLD void record_derivatives(instance<E, Real>& x, const vec<Real, E::
   using form = typename E::form;
   using lifted = typename form::template lifted<Real>;
   constexpr int columns = E::model_states + form::outputs;
-  const auto out =
-      form::model_form::output_values(lifted(x.next_sample), form::lift(y), form::template lift_held<Real>(x.held));
-  const auto undefined = is_time_of_jump(x, x.next_sample) | (x.held.undefined > Real(0.0));
+  const auto out = form::model_form::output_values(lifted(x.next_sample), form::lift(y),
+                                                   form::template lift_held<Real>(x.constants));
+  const auto undefined = is_time_of_jump(x, x.next_sample) | (x.constants.undefined > Real(0.0));
   for (int lane = 0; lane < Real::lanes; ++lane) {
     if (!due[lane]) continue;
     const int64 slot = x.slot.get(lane), k = x.sample.get(lane);
@@ -122,7 +122,7 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
       assign_where(worse, x.residual, left.residual);
       assign_where(worse, x.residual_of, left.of);
     }
-    const auto out = form::output_values(x.next_sample, y, x.held);
+    const auto out = form::output_values(x.next_sample, y, x.constants);
     if constexpr (E::directions > 0) record_derivatives(x, y, due, run);
     for (int lane = 0; lane < Real::lanes; ++lane) {
       if (!due[lane]) continue;

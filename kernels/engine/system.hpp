@@ -28,13 +28,13 @@ struct lifted_equations : E::form::template lifted_system<Real, 1> {
 
 /// A system (linear/system.hpp). Tolerances are needed if equations are solved.
 template <class E, class Real>
-struct held_system {
+struct step_system {
   using form = typename E::form;
   static constexpr auto kind = form::equations;
   static constexpr bool steps_are_fixed = E::fixed_steps;
   static constexpr int highest_index = form::highest_index;
 
-  const typename form::template held<Real>& c;
+  const typename form::template step_constants<Real>& c;
   const tolerances<typename E::whole, Real>* tol = nullptr;
 
   SALTUS_FN static constexpr int index(int i) { return form::index(i); }
@@ -73,11 +73,11 @@ struct held_system {
   SALTUS_FN const abi::dense_algebra* algebra() const { return tol->algebra; }
   /// The method's memory, for the system of an instance.
   SALTUS_FN const auto& past() const requires(methods::has_memory<typename E::Method>) {
-    return static_cast<const typename E::template held<Real>&>(c).past;
+    return static_cast<const typename E::template step_constants<Real>&>(c).past;
   }
   /// The equations of the model alone, for a form that integrates more (form/sensitivities.hpp); and those over numbers with the
   /// derivatives.
-  SALTUS_FN auto of_model() const { return held_system<engine_of_model<E>, Real>{c, tol}; }
+  SALTUS_FN auto of_model() const { return step_system<engine_of_model<E>, Real>{c, tol}; }
   SALTUS_FN auto lifted() const {
     return typename form::template lifted_system<Real>{form::template lift_held<Real>(c)};
   }
@@ -114,7 +114,7 @@ SALTUS_FN Real adjustment(const vec<Real, n>& from, const vec<Real, n>& to, Real
 
 /// The same relative to the tolerance of each state, with error control: moves within the tolerance need no explanation.
 template <class E, class Real>
-SALTUS_FN Real adjustment_over_tolerance(const held_system<E, Real>& system, const vec<Real, E::n>& from,
+SALTUS_FN Real adjustment_over_tolerance(const step_system<E, Real>& system, const vec<Real, E::n>& from,
                                          const vec<Real, E::n>& to) {
   const auto weight = system.weight(from);
   Real moved = Real(0.0);
@@ -124,7 +124,7 @@ SALTUS_FN Real adjustment_over_tolerance(const held_system<E, Real>& system, con
 
 /// How far the end of a step has been moved, relative to the larger of its explained error and the tolerance.
 template <class E, class Real>
-SALTUS_FN Real moved_by(const held_system<E, Real>& system, const vec<Real, E::n>& from, const vec<Real, E::n>& to,
+SALTUS_FN Real moved_by(const step_system<E, Real>& system, const vec<Real, E::n>& from, const vec<Real, E::n>& to,
                         Real h) {
   const Real moved = adjustment<typename E::Method>(from, to, h);
   if constexpr (E::fixed_steps) return moved;
@@ -134,7 +134,7 @@ SALTUS_FN Real moved_by(const held_system<E, Real>& system, const vec<Real, E::n
 /// Projects the end of a step, which satisfies the constraints, onto the invariants, too, but moves it no further than its error explains.
 /// Returns the full distance, in units of `moved_by`.
 template <class E, class Real>
-SALTUS_FN Real keep_invariants(const held_system<E, Real>& system, Real t, Real h, vec<Real, E::n>& y,
+SALTUS_FN Real keep_invariants(const step_system<E, Real>& system, Real t, Real h, vec<Real, E::n>& y,
                                mask_of<Real> where) {
   const auto to = E::form::nearer_to_invariants(t, h, y, system.c);
   const auto moves = where & to.sound;
@@ -148,7 +148,7 @@ SALTUS_FN Real keep_invariants(const held_system<E, Real>& system, Real t, Real 
 
 /// An explicit step with its end projected onto the constraints, and the time derivative there. A step without a projection ends with NaN.
 template <class E, class Stages, class Real>
-SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, constraint_report<Real>* report) {
+SALTUS_FN Stages projected(const step_system<E, Real>& system, Stages s, constraint_report<Real>* report) {
   const Real t1 = s.t + s.h;
   auto rate = s.f1();
   const auto before = s.y1;
@@ -173,25 +173,25 @@ SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, constra
 /// The engine's dense output: the type that the method's `interpolate` returns (method/dense_output.hpp).
 template <class E, class Real>
 using interpolant_of =
-    decltype(interpolate<typename E::Method>(*static_cast<const held_system<E, Real>*>(nullptr),
+    decltype(interpolate<typename E::Method>(*static_cast<const step_system<E, Real>*>(nullptr),
                                              *static_cast<const stages<typename E::Method, Real, E::n>*>(nullptr)));
 
 namespace detail {
 /// The system of a step in local coordinates: its method projects the points of stages onto the constraints by `settle`.
 template <class E, class Real>
-struct local_system : held_system<E, Real> {
+struct local_system : step_system<E, Real> {
   using coordinates = local_coordinates<typename E::form, E::coordinates, Real>;
   coordinates* of_step;
   template <bool at_end>
   SALTUS_FN void settle(Real t, vec<Real, E::n>& y) const {
-    of_step->template settle<at_end>(static_cast<const held_system<E, Real>&>(*this), t, y);
+    of_step->template settle<at_end>(static_cast<const step_system<E, Real>&>(*this), t, y);
   }
 };
 
 /// The same after the step was made, for the stages of its dense output.
 template <class E, class Real>
 struct system_within_step {
-  const held_system<E, Real>& system;
+  const step_system<E, Real>& system;
   mutable local_coordinates<typename E::form, E::coordinates, Real> of_step;
   SALTUS_FN vec<Real, E::n> operator()(Real t, vec<Real, E::n> y) const {
     of_step.template settle<false>(system, t, y);
@@ -201,7 +201,7 @@ struct system_within_step {
 
 /// The step that make(system) makes in the local coordinates of its start. A step that leaves its branch ends with NaN.
 template <class E, class Real, class Make>
-SALTUS_FN stages<typename E::Method, Real, E::n> in_coordinates(const held_system<E, Real>& system, Real t,
+SALTUS_FN stages<typename E::Method, Real, E::n> in_coordinates(const step_system<E, Real>& system, Real t,
                                                                 const vec<Real, E::n>& y,
                                                                 constraint_report<Real>* report, Make&& make) {
   typename local_system<E, Real>::coordinates of_step(system, t, y);
@@ -216,7 +216,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> in_coordinates(const held_syste
 }  // namespace detail
 
 template <class E, class Real>
-SALTUS_FN auto held_system<E, Real>::within_step(Real t, const vec<Real, E::n>& y) const
+SALTUS_FN auto step_system<E, Real>::within_step(Real t, const vec<Real, E::n>& y) const
     requires(E::in_local_coordinates) {
   return detail::system_within_step<E, Real>{*this, {*this, t, y}};
 }
@@ -225,7 +225,7 @@ namespace detail {
 /// Projects the end of an implicit step onto the constraints, if there are any, before the step is judged.
 template <class E, class Real>
 struct on_constraints {
-  const held_system<E, Real>& system;
+  const step_system<E, Real>& system;
   const vec<Real, E::n>& f0;
   constraint_report<Real>* report = nullptr;
 
@@ -253,7 +253,7 @@ struct on_constraints {
 
 /// An implicit step of the states, and that of their derivatives: the same step, differentiated.
 template <class E, class Real, bool WithInterpolant>
-SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const held_system<E, Real>& system, Real t,
+SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const step_system<E, Real>& system, Real t,
                                                                        const vec<Real, E::n>& y,
                                                                        const vec<Real, E::n>& f0, Real h,
                                                                        constraint_report<Real>* report);
@@ -261,7 +261,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
 
 /// One step of the engine's method. In a model with constraints it ends on them; `report` receives the outcome of the projection.
 template <class E, class Real, bool WithInterpolant = false>
-SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
+SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const step_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0, Real h,
                                                            constraint_report<Real>* report = nullptr) {
   if constexpr (E::in_local_coordinates) {
@@ -291,7 +291,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
 
 namespace detail {
 template <class E, class Real, bool WithInterpolant>
-SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const held_system<E, Real>& system, Real t,
+SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const step_system<E, Real>& system, Real t,
                                                                        const vec<Real, E::n>& y,
                                                                        const vec<Real, E::n>& f0, Real h,
                                                                        constraint_report<Real>* report) {
@@ -305,7 +305,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
   // Unused results are not computed: slopes and terms of the dense output, errors that are not judged.
   constexpr bool with_dense = E::keeps_derivative, with_error = form::judged > n;
   stages<Method, Real, E::n> s;
-  derived_step<Method, with_dense, with_error, on_constraints<of_model, Real>, held_system<of_model, Real>,
+  derived_step<Method, with_dense, with_error, on_constraints<of_model, Real>, step_system<of_model, Real>,
                decltype(lift), Real, n, E::directions>
       derived{{model, f0_of_model, report}, model, lift, t, h, y, f0, s};
   const auto of = step<Method, WithInterpolant>(model, t, form::model_part(y), f0_of_model, h, derived);
@@ -348,13 +348,13 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
 
 /// The same out of line: an implicit step is too much code for every place that makes one.
 template <class E, class Real>
-SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const held_system<E, Real>& system, Real t,
+SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const step_system<E, Real>& system, Real t,
                                                                       const vec<Real, E::n>& y,
                                                                       const vec<Real, E::n>& f0, Real h) {
   return make_step(system, t, y, f0, h);
 }
 template <class E, class Real>
-SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const held_system<E, Real>& system, Real t,
+SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const step_system<E, Real>& system, Real t,
                                                                          const vec<Real, E::n>& y,
                                                                          const vec<Real, E::n>& f0, Real h) {
   if constexpr (E::Method::is_explicit) return make_step(system, t, y, f0, h);
@@ -363,7 +363,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const h
 
 /// Gives a series an end at h, on the constraints.
 template <class E, class Real>
-SALTUS_FN void end_series(const held_system<E, Real>& system, stages<typename E::Method, Real, E::n>& s, Real h,
+SALTUS_FN void end_series(const step_system<E, Real>& system, stages<typename E::Method, Real, E::n>& s, Real h,
                           constraint_report<Real>* report = nullptr) {
   if constexpr (E::in_local_coordinates) {
     s = detail::in_coordinates<E>(system, s.t, s.y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
@@ -378,7 +378,7 @@ SALTUS_FN void end_series(const held_system<E, Real>& system, stages<typename E:
 
 /// The step of length h from the start of `s`, shorter than `s`. A series is not found again.
 template <class E, class Real>
-SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const held_system<E, Real>& system,
+SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const step_system<E, Real>& system,
                                                               const stages<typename E::Method, Real, E::n>& s,
                                                               const vec<Real, E::n>& f0, Real h) {
   if constexpr (is_series_method<typename E::Method>) {
@@ -403,7 +403,7 @@ SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::
 
 /// Moves y a small distance along its time derivative, on the constraints.
 template <class E, class Real>
-SALTUS_FN vec<Real, E::n> move_along(const held_system<E, Real>& system, Real t, const vec<Real, E::n>& y, Real d,
+SALTUS_FN vec<Real, E::n> move_along(const step_system<E, Real>& system, Real t, const vec<Real, E::n>& y, Real d,
                                      const vec<Real, E::n>& derivative) {
   auto r = detail::advance(y, d, derivative);
   if constexpr (E::form::has_constraints) {

@@ -53,8 +53,8 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
       if constexpr (is_series_method<Method>) return local_error(a.s);
       else return a.s.error;
     }();
-    const auto off = E::form::guards_along(a.t1, a.s.y1, error_of_states, x.held);
-    const auto mere = E::form::guards_along(a.t1, a.s.y1, nowhere, x.held);
+    const auto off = E::form::guards_along(a.t1, a.s.y1, error_of_states, x.constants);
+    const auto mere = E::form::guards_along(a.t1, a.s.y1, nowhere, x.constants);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       error[i] = (off.rate[i] - mere.rate[i]) / a.s.h;
       change[i] = max(abs(x.rate[i]), abs(a.g.rate[i]));
@@ -63,7 +63,7 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
     static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
       constexpr double c = Method::c[j], e = Method::e[j];
       const auto y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j>(a.s.k));
-      const auto g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
+      const auto g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.constants);
       each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
         error[i] = fma(Real(e), g.rate[i], error[i]);
         change[i] = max(change[i], abs(g.rate[i]));
@@ -71,7 +71,7 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
     });
   Real worst = Real(0.0);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real size = max(max(abs(x.held.locked[i]), abs(a.g.value[i])), a.s.h * change[i]);
+    const Real size = max(max(abs(x.constants.guard_values[i]), abs(a.g.value[i])), a.s.h * change[i]);
     const Real r = a.s.h * error[i] / fma(rtol, size, Real(limits<typename E::T>::smallest));
     worst = max(worst, r * r);
   });
@@ -81,7 +81,7 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
 /// The system of the model alone, without the quantities that its form integrates behind the states.
 template <class E, class Real>
 SALTUS_FN auto system_of_model(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
-  const held_system<E, Real> system{x.held, &tol};
+  const step_system<E, Real> system{x.constants, &tol};
   if constexpr (E::directions > 0) return system.of_model();
   else return system;
 }
@@ -143,7 +143,7 @@ SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const instance<E, Real>& x, con
 template <class E, class Stages, class Real>
 SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
   if constexpr (E::Method::is_explicit) {
-    const auto c = E::form::constraint_residual(s.t + s.h, s.y1, x.held);
+    const auto c = E::form::constraint_residual(s.t + s.h, s.y1, x.constants);
     const auto worse = where & (c.residual > x.residual);
     assign_where(worse, x.residual, c.residual);
     assign_where(worse, x.residual_of, c.of);
@@ -157,8 +157,8 @@ SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real
 /// Lets a form and a method with a memory remember an accepted step.
 template <class E, class Stages, class Real>
 SALTUS_FN void remember_step(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
-  if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, s.f1(), where);
-  if constexpr (methods::has_memory<typename E::Method>) x.held.past.remember(s, where);
+  if constexpr (E::form::has_memory) E::form::remember(x.constants, x.t, x.y, s.f1(), where);
+  if constexpr (methods::has_memory<typename E::Method>) x.constants.past.remember(s, where);
 }
 
 }  // namespace saltus

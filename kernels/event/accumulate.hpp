@@ -142,7 +142,7 @@ SALTUS_FN arrival<E, Real> arrive(const instance<E, Real>& x, const due_events<E
     matters = matters | (where & (due.guard[i] > Real(0.5)) & sinks);
   }
   if (none(matters)) return r;
-  const auto known = rounding_of_guards<E>(x.t, x.y, x.held);
+  const auto known = rounding_of_guards<E>(x.t, x.y, x.constants);
   for (int i = 0; i < E::form::model_guards; ++i) r.rounding[i] = select(matters, known[i], r.rounding[i]);
   return r;
 }
@@ -202,15 +202,16 @@ SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, c
   resting_guards<E, Real> r{{}, Real(0.0), no, no};
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = Real(0.0);
   const Real noise = Real(T(0.5) * detail::finest_part<T>) * (x.t_end - x.t_begin);
-  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.held);
+  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.constants);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     r.due.guard[i] = Real(0.0);
     if (i >= E::form::model_guards || E::form::traits(i).side != unilateral) return;
-    const Real side = side_of(x.held.locked[i]), leaves = side * x.rate[i], slower = leaves - side * a.g.rate[i];
+    const Real side = side_of(x.constants.guard_values[i]), leaves = side * x.rate[i],
+               slower = leaves - side * a.g.rate[i];
     const Real flight = Real(2.0) * a.s.h * leaves / slower;
     const auto drowns = leaves * flight < Real(4.0 * detail::lowest_flight) * rounding[i];
     const Real longest = select(drowns, max(flight, noise), noise);
-    const auto sunken = where & (zeno_part > Real(0.0)) & armed<E>(i, x.held.locked[i]) &
+    const auto sunken = where & (zeno_part > Real(0.0)) & armed<E>(i, x.constants.guard_values[i]) &
                         (x.t - x.event_time[i] <= longest) & (leaves >= Real(0.0)) & (slower > Real(0.0)) &
                         (flight <= longest);
     // The following flights shrink in the same ratio as the last ones.
@@ -232,13 +233,13 @@ SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, c
 template <class E, class Real, class Run>
 SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_guards<E, Real>& r,
                                          const tolerances<E, Real>& tol, const Run& run) {
-  const held_system<E, Real> f{x.held, &tol};
+  const step_system<E, Real> f{x.constants, &tol};
   const auto s = make_step_while_landing(f, x.t, x.y, x.f, r.left);
-  const auto g = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.held);
+  const auto g = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.constants);
   auto where = r.where;
   if constexpr (!E::Method::is_explicit) where = where & s.solved;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g0 = x.held.locked[i];
+    const Real g0 = x.constants.guard_values[i];
     const Real side = side_of(g0), pace = side * r.left;
     const auto crosses = armed<E>(i, g0) & may_cross(with_rate<Real>{side * g0, pace * x.rate[i]},
                                                      with_rate<Real>{side * g.value[i], pace * g.rate[i]});
@@ -285,16 +286,16 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
   }
   if constexpr (E::form::kinds::has_rest) {
     const auto at_limit = go_to_limit(x, resting, tol, run);
-    const auto g = x.held.locked;
+    const auto g = x.constants.guard_values;
     const auto y = x.y;
-    const auto d = x.held.d;
+    const auto d = x.constants.d;
     point_rules<E, pack<T, W>> rules;
     for (int lane = 0; lane < W; ++lane)
       if (at_limit[lane]) rest_of(x, lane, g, resting.due, rules, run);
     // A chattering guard that `rest` does not handle would go on.
     auto moved = mask_of<pack<T, W>>::all(false);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.y[i] == y[i]); });
-    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.held.d[i] == d[i]); });
+    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.constants.d[i] == d[i]); });
     end_where(x.status, at_limit & resting.chatters & !moved, status::chattering);
     set_modes<E>(x, at_limit, tol, rules);
     start_from<E>(x, at_limit, tol, rules);

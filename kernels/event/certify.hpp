@@ -27,7 +27,7 @@ inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129
 /// y(s)) - y'(s) is evaluated where that of a cubic is largest, and the error of a cubic is at most a third of it. Defects that are only
 /// rounding do not count, because they would not shrink with the step.
 template <class E, class Real>
-SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>& f,
+SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const step_system<E, Real>& f,
                                               const stages<typename E::Method, Real, E::n>& s,
                                               const interpolant_of<E, Real>& interpolant) {
   auto delta = local_error(s);
@@ -139,11 +139,12 @@ namespace detail {
 
 /// The quantities held through a step, as intervals.
 template <class form, class Real>
-SALTUS_FN typename form::template held<interval<Real>> enclosed_held(const typename form::template held<Real>& c) {
-  typename form::template held<interval<Real>> r;
+SALTUS_FN typename form::template step_constants<interval<Real>> enclosed_constants(
+    const typename form::template step_constants<Real>& c) {
+  typename form::template step_constants<interval<Real>> r;
   each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { r.p[i] = c.p[i]; });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { r.d[i] = c.d[i]; });
-  each<form::guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = c.locked[i]; });
+  each<form::guards>([&](int i) SALTUS_INLINE_LAMBDA { r.guard_values[i] = c.guard_values[i]; });
   each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = c.pieces[i]; });
   if constexpr (form::has_memory)
     form::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = from; });
@@ -156,17 +157,17 @@ SALTUS_FN typename form::template held<interval<Real>> enclosed_held(const typen
 template <class E, class Real>
 struct guard_enclosure {
   using form = typename E::form;
-  using held = typename form::template held<Real>;
+  using step_constants = typename form::template step_constants<Real>;
   step_enclosure<E, Real> step;
-  const held& c;
+  const step_constants& c;
 
   SALTUS_FN_COLD typename form::template rated<interval<Real>, E::ng> over(Real a, Real b, Real doubt) const {
     const auto piece = step(a, b, doubt);
-    return form::guards_along(piece.t, piece.y, piece.f, detail::enclosed_held<form, Real>(c));
+    return form::guards_along(piece.t, piece.y, piece.f, detail::enclosed_constants<form, Real>(c));
   }
   SALTUS_FN_COLD vec<interval<Real>, E::ng> at(Real s, Real doubt) const {
     const auto place = step(s, doubt);
-    return form::guard_values(place.t, place.y, detail::enclosed_held<form, Real>(c));
+    return form::guard_values(place.t, place.y, detail::enclosed_constants<form, Real>(c));
   }
 };
 
@@ -220,14 +221,14 @@ template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& x,
                                                        const interpolant_of<E, Real>& interpolant,
                                                        const vec<Real, E::n>& delta) {
-  const guard_enclosure<E, Real> enclose{{interpolant, delta}, x.held};
+  const guard_enclosure<E, Real> enclose{{interpolant, delta}, x.constants};
   const Real begin(0.0), middle(0.5), end(1.0), all_of_delta(1.0);
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   enclosed_guards<E, Real> whole;
   const auto judge = [&]() SALTUS_INLINE_LAMBDA {
     r.leaves = mask_of<Real>::all(false);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real g0 = x.held.locked[i], side = side_of(g0);
+      const Real g0 = x.constants.guard_values[i], side = side_of(g0);
       const auto excluded = whole.excludes(i, side);
       r.leaves = r.leaves | (armed<E>(i, g0) & !excluded);
       r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return !(excluded | whole.falls(i, side)); });
@@ -235,7 +236,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& 
     return none(r.leaves | r.any_comes_back());
   };
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    whole.at_begin[i] = x.held.locked[i];
+    whole.at_begin[i] = x.constants.guard_values[i];
     whole.at_end[i] = detail::not_a_number<Real>();
   });
   whole.over = enclose.over(begin, end, all_of_delta);
@@ -250,7 +251,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& 
   const enclosed_guards<E, Real> second{enclose.over(middle, end, all_of_delta), at_middle, whole.at_end, half};
   auto leaves = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g0 = x.held.locked[i], side = side_of(g0);
+    const Real g0 = x.constants.guard_values[i], side = side_of(g0);
     const auto stays = first.excludes(i, side), stays_on = second.excludes(i, side);
     leaves = leaves | (armed<E>(i, g0) & !(stays & stays_on));
     if (is_one_way<E>(i)) {
@@ -395,7 +396,7 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
   constexpr int turns = 4096;
   const auto no = mask_of<Real>::all(false);
   const auto& interpolant = on_step.interpolant;
-  const guard_enclosure<E, Real> enclose{{interpolant, delta}, on_step.x.held};
+  const guard_enclosure<E, Real> enclose{{interpolant, delta}, on_step.x.constants};
   // The smallest width of a piece: a few ulps of s, or of t.
   const Real least = max(Real(64.0 * of::epsilon),
                          Real(4.0 * of::epsilon) * (abs(interpolant.t) + abs(interpolant.h)) / abs(interpolant.h));

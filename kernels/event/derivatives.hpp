@@ -41,12 +41,12 @@ struct event_times {
 /// Marks the derivatives of the lanes in `where` as undefined; the first reason stays.
 template <class E, class Real>
 SALTUS_FN void undefine(instance<E, Real>& x, mask_of<Real> where, sensitivity why) {
-  if constexpr (E::form::follows_growth) {
+  if constexpr (E::form::lyapunov) {
     // Over a long time, exponents hardly depend on a single event or on either end.
     if (why == sensitivity::at_start || why == sensitivity::at_end) return;
-    if (why == sensitivity::grazing) return assign_where(where, x.held.grazings, x.held.grazings + Real(1.0));
+    if (why == sensitivity::grazing) return assign_where(where, x.constants.grazings, x.constants.grazings + Real(1.0));
   }
-  assign_where(where & (x.held.undefined == Real(0.0)), x.held.undefined, Real(static_cast<double>(why)));
+  assign_where(where & (x.constants.undefined == Real(0.0)), x.constants.undefined, Real(static_cast<double>(why)));
 }
 
 /// True if two derivatives agree. Differences up to `noise` are rounding; `terms` is the size of the terms of which they are sums.
@@ -64,7 +64,7 @@ SALTUS_FN mask_of<Real> times_agree(const instance<E, Real>& x, Real a, Real b, 
 template <class E, class Real>
 SALTUS_FN vec<typename E::form::template lifted<Real>, E::ng> lifted_guards(const instance<E, Real>& x,
                                                                             typename E::form::template lifted<Real> t) {
-  return E::form::model_form::guard_values(t, E::form::lift(x.y), E::form::template lift_held<Real>(x.held));
+  return E::form::model_form::guard_values(t, E::form::lift(x.y), E::form::template lift_held<Real>(x.constants));
 }
 
 /// dt*/dp of every guard, as if it were due at the accepted point, and of every time event.
@@ -74,8 +74,9 @@ SALTUS_FN_COLD event_times<E, Real> times_at(const instance<E, Real>& x) {
   const auto g = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r(i, j) = -g[i].d[j] / x.rate[i]; });
-    each<E::form::time_events>(
-        [&](int i) SALTUS_INLINE_LAMBDA { r(E::ng + i, j) = x.held.next_time_events[E::form::time_events * j + i]; });
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+      r(E::ng + i, j) = x.constants.next_time_events[E::form::time_events * j + i];
+    });
   });
   return r;
 }
@@ -84,11 +85,11 @@ SALTUS_FN_COLD event_times<E, Real> times_at(const instance<E, Real>& x) {
 template <class E, class Real>
 SALTUS_FN_COLD void find_slopes(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   if constexpr (E::form::has_field) {
-    const auto f = E::form::rhs(x.t, x.y, x.held);
+    const auto f = E::form::rhs(x.t, x.y, x.constants);
     for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.f[i], f[i]);
   } else {
-    E::form::settle_derivatives(held_system<E, Real>{x.held, &tol}, typename E::form::template lifted<Real>(x.t), x.y,
-                                x.f, where);
+    E::form::settle_derivatives(step_system<E, Real>{x.constants, &tol}, typename E::form::template lifted<Real>(x.t),
+                                x.y, x.f, where);
   }
 }
 
@@ -102,14 +103,14 @@ SALTUS_FN vec<Real, E::form::model_guards> bends_of_guards(const instance<E, Rea
   vec<once, E::model_states> y;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = once(x.y[i], x.f[i]); });
   if constexpr (form::has_field) {
-    const auto f = form::rhs(once(x.t, Real(1.0)), y, x.held);
+    const auto f = form::rhs(once(x.t, Real(1.0)), y, x.constants);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], f[i]); });
   } else {
-    const auto second =
-        second_rates(held_system<E, Real>{x.held}.of_model(), x.t, E::form::model_part(x.y), E::form::model_part(x.f));
+    const auto second = second_rates(step_system<E, Real>{x.constants}.of_model(), x.t, E::form::model_part(x.y),
+                                     E::form::model_part(x.f));
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], once(x.f[i], second[i])); });
   }
-  const auto g = form::model_guards_at(twice(once(x.t, Real(1.0)), once(Real(1.0))), along, x.held);
+  const auto g = form::model_guards_at(twice(once(x.t, Real(1.0)), once(Real(1.0))), along, x.constants);
   vec<Real, E::form::model_guards> r;
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = g[i].d[0].d[0]; });
   return r;
@@ -125,8 +126,8 @@ SALTUS_FN_COLD vec<Real, E::form::model_guards> errors_of_guards(const instance<
     same[i] = i < E::model_states ? fma(tol.rtol, abs(y[i]), tol.atol[i < E::judged ? i : 0]) : Real(0.0);
     turned[i] = i % 2 == 0 ? same[i] : -same[i];
   });
-  const auto a = E::form::model_guards_through(t, Real(0.0), y, same, x.held);
-  const auto b = E::form::model_guards_through(t, Real(0.0), y, turned, x.held);
+  const auto a = E::form::model_guards_through(t, Real(0.0), y, same, x.constants);
+  const auto b = E::form::model_guards_through(t, Real(0.0), y, turned, x.constants);
   vec<Real, E::form::model_guards> r;
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = max(abs(a.rate[i]), abs(b.rate[i])); });
   return r;
@@ -154,7 +155,7 @@ SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, R
 template <class E, class Real>
 SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double direction) {
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-    const Real by = Real(direction) * x.held.event_time[j];
+    const Real by = Real(direction) * x.constants.event_time[j];
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
       Real& s = x.y[E::form::place(i, j)];
       assign_where(where, s, fma(x.f[i], by, s));
@@ -187,12 +188,12 @@ SALTUS_FN mask_of<Real> find_apart(const instance<E, Real>& x, const due_events<
 template <class E, class Real>
 SALTUS_FN_COLD void look_at_due_again(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
                                       const tolerances<E, Real>& tol) {
-  const auto g = lifted_guards(x, E::form::time_of_event(x.t, x.held));
+  const auto g = lifted_guards(x, E::form::time_of_event(x.t, x.constants));
   const Real tolerance = max(ulps_of_time(x, 1024.0), tol.event_tol + tol.event_tol);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto at_zero = where & (due.guard[i] > Real(0.5)) & (abs(g[i].value) <= abs(x.rate[i]) * tolerance);
     each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-      const Real t = x.held.event_time[j], own = t - g[i].d[j] / x.rate[i];
+      const Real t = x.constants.event_time[j], own = t - g[i].d[j] / x.rate[i];
       undefine(x, at_zero & !times_agree(x, t, own, j, tol), sensitivity::order);
     });
   });
@@ -205,7 +206,7 @@ SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     auto moves = mask_of<Real>::all(false);
     each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (g[i].d[j] != Real(0.0)); });
-    const auto at_zero = abs(x.held.locked[i]) <= abs(x.rate[i]) * ulps_of_time(x, 64.0);
+    const auto at_zero = abs(x.constants.guard_values[i]) <= abs(x.rate[i]) * ulps_of_time(x, 64.0);
     undefine(x, where & moves & at_zero, sensitivity::at_start);
   });
 }
@@ -214,12 +215,12 @@ SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
 template <class E, class Real>
 SALTUS_FN_COLD void look_at_end(instance<E, Real>& x, mask_of<Real> where) {
   const auto lifted = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
-  const auto g = E::form::guards_along(x.t, x.y, x.f, x.held);
+  const auto g = E::form::guards_along(x.t, x.y, x.f, x.constants);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     auto moves = mask_of<Real>::all(false);
     each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (lifted[i].d[j] != Real(0.0)); });
     auto at_zero = (g.rate[i] != Real(0.0)) & (abs(g.value[i]) <= abs(g.rate[i]) * ulps_of_time(x, 1024.0));
-    if constexpr (E::form::slides) at_zero = at_zero & !E::form::slides_along(x.held, i);
+    if constexpr (E::form::slides) at_zero = at_zero & !E::form::slides_along(x.constants, i);
     undefine(x, where & moves & at_zero, sensitivity::at_end);
   });
 }
@@ -228,14 +229,15 @@ SALTUS_FN_COLD void look_at_end(instance<E, Real>& x, mask_of<Real> where) {
 template <class E, class Real>
 SALTUS_FN void forget_undefined(instance<E, Real>& x, mask_of<Real> where) {
   using form = typename E::form;
-  const auto none_there = where & (x.held.undefined > Real(0.0));
+  const auto none_there = where & (x.constants.undefined > Real(0.0));
   if (none(none_there)) return;
   const Real nothing = Real(form::unset);
   for (int i = E::model_states; i < E::n; ++i) assign_where(none_there, x.y[i], nothing);
-  for (int i = 0; i < form::discretes * E::directions; ++i) assign_where(none_there, x.held.discrete_rates[i], nothing);
+  for (int i = 0; i < form::discretes * E::directions; ++i)
+    assign_where(none_there, x.constants.discrete_rates[i], nothing);
   for (int i = 0; i < form::time_events * E::directions; ++i)
-    assign_where(none_there, x.held.next_time_events[i], nothing);
-  for (int j = 0; j < E::directions; ++j) assign_where(none_there, x.held.event_time[j], nothing);
+    assign_where(none_there, x.constants.next_time_events[i], nothing);
+  for (int j = 0; j < E::directions; ++j) assign_where(none_there, x.constants.event_time[j], nothing);
   for (int i = 0; i < E::reductions * E::kept_directions; ++i) assign_where(none_there, x.reduced_rates[i], nothing);
 }
 
@@ -262,12 +264,12 @@ SALTUS_FN_COLD void mark_jump(instance<E, pack<T, W>>& x, const vec<pack<T, W>, 
                               mask_of<pack<T, W>> apart, mask_of<pack<T, W>> where, const Run& run) {
   using Real = pack<T, W>;
   auto moves = apart, changes = mask_of<Real>::all(false);
-  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (x.held.event_time[j] != Real(0.0)); });
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (x.constants.event_time[j] != Real(0.0)); });
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     changes = changes | !(abs(x.y[i] - before[i]) <= Real(1e-12) * (abs(x.y[i]) + abs(before[i])));
   });
   const auto jumps = where & moves & changes;
-  assign_where(jumps, x.held.jumped_at, x.t);
+  assign_where(jumps, x.constants.jumped_at, x.t);
   undefine(x, jumps & (abs(x.t - x.t_end) <= ulps_of_time(x, 64.0)), sensitivity::at_end);
   if constexpr (E::samples && E::kept_directions > 0) take_back_sample(x, jumps, run);
   if constexpr (reduces_derivatives<E>) take_back_rates_of_values(x, jumps, run);
@@ -301,7 +303,7 @@ SALTUS_FN_COLD mask_of<Real> same_states(const instance<E, Real>& a, const insta
   auto same = mask_of<Real>::all(true);
   for (int i = 0; i < E::model_states; ++i) same = same & agree<E>(a.y[i], b.y[i], tol.atol[i], tol);
   for (int i = 0; i < E::form::discretes; ++i)
-    same = same & agree<E>(a.held.d[i], b.held.d[i], Real(limits<typename E::T>::epsilon), tol);
+    same = same & agree<E>(a.constants.d[i], b.constants.d[i], Real(limits<typename E::T>::epsilon), tol);
   return same;
 }
 
@@ -316,8 +318,8 @@ SALTUS_FN_COLD mask_of<Real> same_derivatives(const instance<E, Real>& a, const 
       same = same & agree<E>(a.y[at], b.y[at], tol.atol[i] / size_of_direction(a, j), tol, terms[at]);
     }
   for (int i = 0; i < E::form::discretes * E::directions; ++i)
-    same =
-        same & agree<E>(a.held.discrete_rates[i], b.held.discrete_rates[i], Real(limits<typename E::T>::epsilon), tol);
+    same = same & agree<E>(a.constants.discrete_rates[i], b.constants.discrete_rates[i],
+                           Real(limits<typename E::T>::epsilon), tol);
   return same;
 }
 
@@ -328,7 +330,7 @@ SALTUS_FN void take_derivatives(instance<E, Real>& x, const instance<E, Real>& f
   if constexpr (reduces_derivatives<E>) take_reduced_rates(x, from, where, tol);
   for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.y[i], from.y[i]);
   for (int i = 0; i < E::form::discretes * E::directions; ++i)
-    assign_where(where, x.held.discrete_rates[i], from.held.discrete_rates[i]);
+    assign_where(where, x.constants.discrete_rates[i], from.constants.discrete_rates[i]);
   find_slopes(x, where, tol);
 }
 
@@ -343,7 +345,7 @@ SALTUS_FN_COLD void leave_event(instance<E, pack<T, W>>& x, const vec<pack<T, W>
   mark_jump(x, before, apart, where, run);
   forget_undefined(x, where);
   find_slopes(x, E::form::has_field ? where : goes_on, tol);
-  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(goes_on, x.held.event_time[j], Real(0.0)); });
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(goes_on, x.constants.event_time[j], Real(0.0)); });
 }
 
 }  // namespace saltus

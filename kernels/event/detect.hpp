@@ -28,7 +28,7 @@ template <class E, class Real>
 SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
   vec<Real, E::ng> side;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g = x.held.locked[i];
+    const Real g = x.constants.guard_values[i];
     side[i] = select(armed<E>(i, g), side_of(g), Real(0.0));
   });
   return side;
@@ -66,7 +66,8 @@ struct guards_on_step {
     auto f = interpolant.slope(s);
     const Real inverse = Real(1.0) / interpolant.h;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] * inverse; });
-    guards_at<E, Real> r{s, E::form::guards_along(fma(s, interpolant.h, interpolant.t), interpolant(s), f, x.held)};
+    guards_at<E, Real> r{s,
+                         E::form::guards_along(fma(s, interpolant.h, interpolant.t), interpolant(s), f, x.constants)};
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.g.rate[i] = r.g.rate[i] * interpolant.h; });
     return r;
   }

@@ -26,7 +26,7 @@ inline constexpr bool has_sides_to_look_for = [] {
 
 /// The guards at a time tau after the accepted point, where the derivative is f; 0 if a step finds no point there.
 template <class E, class Real>
-SALTUS_FN_COLD vec<Real, E::ng> guards_after(instance<E, Real>& x, const held_system<E, Real>& system,
+SALTUS_FN_COLD vec<Real, E::ng> guards_after(instance<E, Real>& x, const step_system<E, Real>& system,
                                              const vec<Real, E::n>& f, Real tau, mask_of<Real> where) {
   if constexpr (E::form::has_field) {
     vec<Real, E::n> slope = f, sum = f;
@@ -63,7 +63,7 @@ SALTUS_FN vec<Real, E::ng> flat_at_zero(const vec<Real, E::ng>& values, const ve
 /// guard that stays zero. Three consecutive values, each at double the time, must have one sign and grow as a square or a higher power.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::ng> sides_ahead(instance<E, Real>& x, const vec<Real, E::n>& f,
-                                            const held_system<E, Real>& system, vec<Real, E::ng> flat) {
+                                            const step_system<E, Real>& system, vec<Real, E::ng> flat) {
   constexpr double least_growth = 2.5, most_growth = 40.0;
   auto open = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { open = open | (flat[i] > Real(0.5)); });
@@ -100,19 +100,19 @@ SALTUS_FN_COLD vec<Real, E::ng> sides_ahead(instance<E, Real>& x, const vec<Real
 /// Puts guards that are flat at zero on the side to which they move. Returns the lanes of `where` in which one moves below.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> settle_flat(instance<E, Real>& x, const vec<Real, E::n>& f,
-                                    typename E::template held<Real>& held, const vec<Real, E::ng>& rates,
+                                    typename E::template step_constants<Real>& constants, const vec<Real, E::ng>& rates,
                                     mask_of<Real> where, const tolerances<E, Real>& tol) {
   auto below = mask_of<Real>::all(false);
   if constexpr (detail::has_sides_to_look_for<E>) {
-    const auto flat = flat_at_zero<E>(held.locked, rates, where);
+    const auto flat = flat_at_zero<E>(constants.guard_values, rates, where);
     Real sum = Real(0.0);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { sum = sum + flat[i]; });
     if (none(sum > Real(0.5))) return below;
-    if constexpr (methods::has_memory<typename E::Method>) held.past.forget(where);
-    const auto side = sides_ahead(x, f, held_system<E, Real>{held, &tol}, flat);
+    if constexpr (methods::has_memory<typename E::Method>) constants.past.forget(where);
+    const auto side = sides_ahead(x, f, step_system<E, Real>{constants, &tol}, flat);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto down = side[i] < Real(0.0);
-      held.locked[i] = select(down, Real(-limits<typename E::T>::smallest), held.locked[i]);
+      constants.guard_values[i] = select(down, Real(-limits<typename E::T>::smallest), constants.guard_values[i]);
       below = below | down;
     });
   }

@@ -40,7 +40,7 @@ SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E,
   each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
     auto moves = mask_of<Real>::all(false);
     for (int j = 0; j < E::directions; ++j)
-      moves = moves | (x.held.next_time_events[E::form::time_events * j + i] != Real(0.0));
+      moves = moves | (x.constants.next_time_events[E::form::time_events * j + i] != Real(0.0));
     undefine(x, where & moves & (due.time_event[i] > Real(0.5)), sensitivity::order);
   });
 }
@@ -49,11 +49,11 @@ SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E,
 template <class E, class Real>
 SALTUS_FN mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                    due_events<E, Real>& due, mask_of<Real>& fires) {
-  const auto was = x.held.locked;
+  const auto was = x.constants.guard_values;
   const auto passed = pass_knots(x, where, tol);
   if constexpr (E::directions > 0) mark_moving_events(x, due, passed);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto jumped = passed & is_due_again<E>(i, was[i], x.held.locked[i], x.rate[i], due.guard[i]);
+    const auto jumped = passed & is_due_again<E>(i, was[i], x.constants.guard_values[i], x.rate[i], due.guard[i]);
     due.guard[i] = select(jumped, Real(1.0), due.guard[i]);
     fires = fires | jumped;
   });

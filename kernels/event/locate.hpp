@@ -226,7 +226,7 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, Real>& x, Real d, mask_of<Real> where,
                                          const tolerances<E, Real>& tol) {
   const auto from = p.s.f1();
-  const auto to = E::form::rhs(p.t + d, detail::advance(p.y, d, from), x.held);
+  const auto to = E::form::rhs(p.t + d, detail::advance(p.y, d, from), x.constants);
   const Real part = Real(0.5) * d, left_out = abs(d / p.s.h);
   vec<Real, E::n> y;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -237,7 +237,7 @@ SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, 
     }
     y[i] = fma(d, from[i], p.y[i]) + bend;
   });
-  const auto g = E::form::guards_along(p.t + d, y, to, x.held);
+  const auto g = E::form::guards_along(p.t + d, y, to, x.constants);
   move_quadratures<E>(p.s, x, p.t, p.y, from, p.t + d, y, to, where);
   assign_where(where, p.t, p.t + d);
   assign_where(where, p.s.h, p.s.h + d);
@@ -284,7 +284,7 @@ SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Rea
 /// Re-integrates to a part of the step: its end becomes the landing point of the lanes in `where`, except those in which it is not finite
 /// (`broken`) or the step's equations are not solved (`lost`). Returns the target from there, also in `result`.
 template <class E, class Real>
-SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const held_system<E, Real>& f,
+SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const step_system<E, Real>& f,
                             const vec<Real, E::ng>& side, Real d, mask_of<Real>& where, mask_of<Real>& lost,
                             aim<Real>& result) {
   const auto s = part_of_step<E>(f, p.s, x.f, d);
@@ -294,7 +294,7 @@ SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const hel
     lost = lost | (where & !s.solved);
     where = where & s.solved;
   }
-  const auto g = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
+  const auto g = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.constants);
   Real finite = Real(0.0);  // or NaN
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(s.y1[i]) + not_finite(s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(g.value[i]); });
@@ -327,7 +327,7 @@ SALTUS_FN proven_bracket<Real> bracket_of_step(const instance<E, Real>& x, const
   const Real h = a.s.h;
   return {from,
           hi,
-          take_aim<E, Real>(side, {x.held.locked, x.rate}).depth,
+          take_aim<E, Real>(side, {x.constants.guard_values, x.rate}).depth,
           end.depth,
           end.across & (hi >= Real(1.0)),
           end.across,
@@ -339,7 +339,7 @@ SALTUS_FN proven_bracket<Real> bracket_of_step(const instance<E, Real>& x, const
 /// A bracket that has closed without Newton (a guard that jumps, or is flat beyond its root) is left at the end at which its guard may
 /// land: a bilateral one after the root, a unilateral one before it.
 template <class E, class Real>
-SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, const held_system<E, Real>& f,
+SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, const step_system<E, Real>& f,
                                     const vec<Real, E::ng>& side, const proven_bracket<Real>& b, Real h,
                                     mask_of<Real> closed, mask_of<Real>& lost, aim<Real>& result) {
   const auto is_wall = has_crossed_wall(p);
@@ -357,7 +357,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                                   const vec<Real, E::ng>& side, Real from, Real theta, Real hi, mask_of<Real> where,
                                   const tolerances<E, Real>& tol) {
   using T = typename E::T;
-  const held_system<E, Real> f{x.held, &tol};
+  const step_system<E, Real> f{x.constants, &tol};
   const Real h = a.s.h;
   const auto end = take_aim<E, Real>(side, a.g);
   auto b = bracket_of_step(x, a, side, end, from, hi, tol);
@@ -471,7 +471,7 @@ SALTUS_FN_COLD Real time_to_last_concurrent(const landing<E, Real>& p, const vec
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
                                                 Real first, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  const held_system<E, Real> f{x.held, &tol};
+  const step_system<E, Real> f{x.constants, &tol};
   const Real onward = time_to_last_concurrent<E, Real>(p, side, first, tol);
   const auto moves = where & (onward > Real(0.0));
   if (none(moves)) return moves;
@@ -483,7 +483,7 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
     bent = bent | (abs(derivative[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
   });
   const Real t = p.t + onward;
-  const auto g = E::form::guards_along(t, y, derivative, x.held);
+  const auto g = E::form::guards_along(t, y, derivative, x.constants);
   move_quadratures<E>(p.s, x, p.t, p.y, derivative, t, y, derivative, moves);
   assign_where(moves, p.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moves, p.y[i], y[i]); });
@@ -494,7 +494,7 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   if (any(bent & moves)) {
     const auto s = part_of_step<E>(f, p.s, x.f, t - x.t);
     count_evaluations(x, s, bent & moves);
-    take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.held), bent & moves);
+    take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.constants), bent & moves);
   }
   return moves;
 }
@@ -534,7 +534,7 @@ SALTUS_FN void land_at(landing<E, Real>& p, Real t, const vec<Real, E::n>& y,
 template <class E, class Real>
 SALTUS_FN_COLD Real time_in_rounding(const landing<E, Real>& p, const instance<E, Real>& x,
                                      const vec<Real, E::ng>& side, Real reach) {
-  const auto rounding = rounding_of_guards<E>(p.t, p.y, x.held);
+  const auto rounding = rounding_of_guards<E>(p.t, p.y, x.constants);
   Real longest = Real(0.0);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g = side[i] * p.g.value[i], speed = -side[i] * p.g.rate[i];
@@ -571,11 +571,11 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
       reach = max(reach, Real(5.0) * in_rounding);
     }
     d = select(abs(onward) <= reach, onward, d);
-    auto y = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
+    auto y = move_along(step_system<E, Real>{x.constants, &tol}, t0, y0, d, f);
     // The result may not lie before the step, which begins on the proper side of every guard.
     const Real t = max(t0 + d, x.t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(t > x.t, y[i], x.y[i]); });
-    const auto g = E::form::guards_along(t, y, f, x.held);
+    const auto g = E::form::guards_along(t, y, f, x.constants);
     const auto last = mask_of<Real>::all(attempts == most_shifts - 1) |
                       (mask_of<Real>::all(attempts >= shifts - 1) & !(shift < in_rounding));
     const auto found = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
@@ -606,7 +606,7 @@ SALTUS_FN landing<E, Real> landing_at_start(const instance<E, Real>& x, const tr
   p.t = x.t;
   p.y = x.y;
   p.s = a.s;
-  p.g = {x.held.locked, x.rate};
+  p.g = {x.constants.guard_values, x.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
   p.fires = p.spurious = p.failed = p.broken = mask_of<Real>::all(false);
   p.crossing = Real(-1.0);

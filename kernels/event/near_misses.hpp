@@ -40,7 +40,7 @@ SALTUS_FN mask_of<pack<T, W>> would_be_event(instance<E, pack<T, W>>& x, int i, 
   if constexpr (E::form::kinds::has_conditions)
     if (E::form::traits(i).condition) {
       auto beyond = here.g.value;
-      beyond[i] = -side_of(x.held.locked[i]) * pack<T, W>(limits<T>::smallest);
+      beyond[i] = -side_of(x.constants.guard_values[i]) * pack<T, W>(limits<T>::smallest);
       for (int lane = 0; lane < W; ++lane)
         if (where[lane] && !changes_mode<E>(x, lane, t, y, beyond))
           where = where & !mask_of<pack<T, W>>::from_bits(1u << lane);
@@ -54,7 +54,7 @@ SALTUS_FN_COLD void mark_near_misses(instance<E, Real>& x, const Stages& s,
                                      const tolerances<E, Real>& tol) {
   using form = typename E::form;
   using lifted = typename form::template lifted<Real>;
-  const auto interpolant = interpolate<typename E::Method>(held_system<E, Real>{x.held, &tol}, s);
+  const auto interpolant = interpolate<typename E::Method>(step_system<E, Real>{x.constants, &tol}, s);
   const guards_on_step<E, Real> on_step{x, interpolant};
   for (int i = 0; i < form::model_guards; ++i) {
     const auto dip = dips[i] > Real(0.5);
@@ -64,7 +64,8 @@ SALTUS_FN_COLD void mark_near_misses(instance<E, Real>& x, const Stages& s,
     const auto y = interpolant(here.s);
     const auto is_near = dip & (abs(here.g.value[i]) <= Real(errors_of_grazing) * errors_of_guards(x, t, y, tol)[i]);
     if (none(is_near)) continue;
-    const auto g = form::model_form::guard_values(lifted(t), form::lift(y), form::template lift_held<Real>(x.held));
+    const auto g =
+        form::model_form::guard_values(lifted(t), form::lift(y), form::template lift_held<Real>(x.constants));
     auto moves = mask_of<Real>::all(false);
     each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (g[i].d[j] != Real(0.0)); });
     undefine(x, would_be_event(x, i, t, y, here, is_near & moves), sensitivity::grazing);
@@ -81,9 +82,9 @@ SALTUS_FN void look_for_near_misses(instance<E, Real>& x, const Stages& s,
     vec<Real, E::form::model_guards> dips;
     auto dip = mask_of<Real>::all(false);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real side = side_of(x.held.locked[i]);
+      const Real side = side_of(x.constants.guard_values[i]);
       auto turns = where & (side * x.rate[i] < Real(0.0)) & (side * g.rate[i] >= Real(0.0));
-      if constexpr (E::form::slides) turns = turns & !E::form::slides_along(x.held, i);
+      if constexpr (E::form::slides) turns = turns & !E::form::slides_along(x.constants, i);
       dips[i] = select(turns, Real(1.0), Real(0.0));
       dip = dip | turns;
     });

@@ -87,7 +87,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
   constexpr double rounding = 0x1p-20;
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   for (int i = 0; i < E::ng; ++i) {
-    const Real g0 = x.held.locked[i], side = side_of(g0);
+    const Real g0 = x.constants.guard_values[i], side = side_of(g0);
     const auto& series = a.guards.of[i];
     const auto is_armed = armed<E>(i, g0);
     // At zero itself, the direction of the guard decides.

@@ -27,12 +27,15 @@ struct searched_step {
 
   SALTUS_FN searched_step(const instance<E, Real>& x, const trial<E, Real>& a,
                           const interpolant_of<E, Real>& interpolant)
-      : guards{x, interpolant}, series(a.guards), begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g} {
+      : guards{x, interpolant},
+        series(a.guards),
+        begin{Real(0.0), {x.constants.guard_values, x.rate}},
+        end{Real(1.0), a.g} {
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       begin.g.rate[i] = begin.g.rate[i] * a.s.h;
       end.g.rate[i] = end.g.rate[i] * a.s.h;
     });
-    if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, interpolant);
+    if constexpr (E::certified) delta = enclosed_error<E>(step_system<E, Real>{x.constants}, a.s, interpolant);
   }
 };
 
@@ -68,7 +71,7 @@ SALTUS_FN_COLD suspected_guards<E, Real> suspect_unarmed(const instance<E, Real>
   suspected_guards<E, Real> none_of_them{unarmed, {}};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     none_of_them.comes_back[i] = Real(0.0);
-    if (is_one_way<E>(i)) unarmed = unarmed | !armed<E>(i, x.held.locked[i]);
+    if (is_one_way<E>(i)) unarmed = unarmed | !armed<E>(i, x.constants.guard_values[i]);
   });
   if (none(where & unarmed)) return none_of_them;
   if constexpr (E::certified) return suspect_enclosures<E, Real>(x, step.guards.interpolant, step.delta);

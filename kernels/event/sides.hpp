@@ -67,7 +67,7 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> stands_at_wall(const instance<E, Real>& x, int i) {
   if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
   constexpr double near = sizeof(typename E::T) == 8 ? 0x1p-24 : 0x1p-10;  // four roots of the rounding
-  const Real g = x.held.locked[i], side = side_of(g);
+  const Real g = x.constants.guard_values[i], side = side_of(g);
   return armed<E>(i, g) & (side * x.rate[i] < Real(0.0)) &
          (abs(g) <= abs(x.rate[i]) * Real(near) * (abs(x.t) + abs(x.h)));
 }
@@ -218,10 +218,10 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, c
     y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
     dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
   });
-  const auto middle = form::model_guards_through(a.s.t + half, half, y, dy, x.held);
+  const auto middle = form::model_guards_through(a.s.t + half, half, y, dy, x.constants);
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
+    const Real g0 = x.constants.guard_values[i], side = side_of(g0), pace = side * half;
     const with_rate<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
     mask_of<Real> leaves;
     if (i >= form::model_guards) {  // the engine's own guards: the middle of a slide is not worth their second
@@ -232,7 +232,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, c
     } else {
       const with_rate<Real> between{side * middle.value[i], side * middle.rate[i]};
       leaves = may_cross(begin, between, end);
-      if constexpr (form::slides) leaves = leaves & !form::slides_along(x.held, i);
+      if constexpr (form::slides) leaves = leaves & !form::slides_along(x.constants, i);
       r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return may_come_back(begin, between, end); });
     }
     r.leaves = r.leaves | (armed<E>(i, g0) & leaves);

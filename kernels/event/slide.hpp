@@ -15,19 +15,20 @@ namespace saltus {
 /// The values of the guards of the surfaces along which the lanes slide: zero to within rounding and local errors.
 template <class E, class Real>
 SALTUS_FN Real surface_value(const instance<E, Real>& x) {
-  auto free = x.held;
+  auto free = x.constants;
   free.surface = Real(0.0);
   const auto g = E::form::guard_values(x.t, x.y, free);
   Real r = Real(0.0);
-  E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA { r = select(E::form::slides_along(x.held, i), g[i], r); });
+  E::form::each_surface([&](int i)
+                            SALTUS_INLINE_LAMBDA { r = select(E::form::slides_along(x.constants, i), g[i], r); });
   return r;
 }
 
 /// Aims the next step of sliding lanes back at their surface, by a quarter of the distance, which preserves the order of the method.
 template <class E, class Real>
 SALTUS_FN void aim_at_surface(instance<E, Real>& x, mask_of<Real> where) {
-  where = where & E::form::is_sliding(x.held);
-  if (any(where)) assign_where(where, x.held.pull, Real(-0.25) * surface_value(x) / x.h);
+  where = where & E::form::is_sliding(x.constants);
+  if (any(where)) assign_where(where, x.constants.pull, Real(-0.25) * surface_value(x) / x.h);
 }
 
 /// The number, among the surfaces, of the one along which an instance slides.
@@ -35,7 +36,7 @@ template <class E, class T, int W>
 SALTUS_FN int surface_number(const instance<E, pack<T, W>>& x, int lane) {
   int number = 0;
   for (int i = 0; i < E::form::model_guards; ++i)
-    if (E::form::traits(i).slides && static_cast<T>(E::form::surface_of(i)) < x.held.surface.get(lane)) ++number;
+    if (E::form::traits(i).slides && static_cast<T>(E::form::surface_of(i)) < x.constants.surface.get(lane)) ++number;
   return number;
 }
 
@@ -51,16 +52,18 @@ SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const
   auto y = logged_lane<E>(loggable(x), lane);
   if constexpr (E::kept_directions > 0)
     for (int j = 0; j < E::directions; ++j)
-      y[E::logged_point + j].v = E::form::time_sign * x.held.event_time[j].get(lane);
+      y[E::logged_point + j].v = E::form::time_sign * x.constants.event_time[j].get(lane);
   record_event(x, lane, end_of_slide(x, lane), y, y, run);
   x.events.set(lane, x.events.get(lane) + 1);
 }
 
 /// The guard of a slide is constant and keeps its side.
 template <class E, class Real>
-SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::template held<Real>& held) {
+SALTUS_FN void keep_slide_sides(const instance<E, Real>& x,
+                                typename E::form::template step_constants<Real>& constants) {
   E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    held.locked[i] = select(E::form::slides_along(held, i), x.held.locked[i], held.locked[i]);
+    constants.guard_values[i] =
+        select(E::form::slides_along(constants, i), x.constants.guard_values[i], constants.guard_values[i]);
   });
 }
 
@@ -70,7 +73,7 @@ SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::te
 template <class E, class Real>
 SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
   using form = typename E::form;
-  const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.held, x.held.surface);
+  const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.constants, x.constants.surface);
   const Real tolerance = ulps_of_time(x, 16.0);
   const Real speed = max(abs(s.rate.up), abs(s.rate.down));
   const Real spread = s.rate.up - s.rate.down;
@@ -83,11 +86,11 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
     assign_where(up | down, x.y[i], fma(d, direction, x.y[i]));
   });
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto here = (up | down) & form::slides_along(x.held, i);
-    assign_where(here, x.held.locked[i], to);
+    const auto here = (up | down) & form::slides_along(x.constants, i);
+    assign_where(here, x.constants.guard_values[i], to);
     assign_where(here, g[i], to);
   });
-  assign_where(up | down, x.held.surface, Real(0.0));
+  assign_where(up | down, x.constants.surface, Real(0.0));
   add_where(x.rhs_evaluations, up | down, 2);
 }
 
@@ -105,9 +108,9 @@ template <class E, class Real, class Run>
 SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::ng>& g, mask_of<Real> where,
                                   const Run& run) {
   using form = typename E::form;
-  const auto sliding = where & form::is_sliding(x.held);
+  const auto sliding = where & form::is_sliding(x.constants);
   if (none(sliding)) return;
-  const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.held, x.held.surface);
+  const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.constants, x.constants.surface);
   const Real tolerance = ulps_of_time(x, 1024.0);
   const auto moved = sliding & (abs(s.g - was) > tolerance * max(abs(s.rate.up), abs(s.rate.down)));
   const auto up = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
@@ -117,10 +120,10 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   add_where(x.rhs_evaluations, sliding, 2);
   if (any((up | down) & !moved)) leave_surface(x, g, up & !moved, down & !moved);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto here = (up | down) & moved & form::slides_along(x.held, i);
+    const auto here = (up | down) & moved & form::slides_along(x.constants, i);
     assign_where(here, g[i], s.g);
   });
-  assign_where(moved, x.held.surface, Real(0.0));
+  assign_where(moved, x.constants.surface, Real(0.0));
 }
 
 /// Begins a slide in the lanes of `where` that are on a surface onto which both sides push. A lane that slides already may cross another
@@ -132,27 +135,28 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
   auto began = mask_of<Real>::all(false);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
     const Real number = Real(form::surface_of(i));
-    const auto other = where & !(x.held.surface == number);
+    const auto other = where & !(x.constants.surface == number);
     if (none(other)) return;
-    const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.held, number);
+    const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.constants, number);
     const Real speed = max(abs(s.rate.up), abs(s.rate.down));
     const auto on_it = abs(s.g) <= max(speed * tolerance, Real(limits<typename E::T>::smallest));
     const auto attracts = other & on_it & (s.rate.up < Real(0.0)) & (s.rate.down > Real(0.0));
-    end_where(x.status, attracts & form::is_sliding(x.held), status::two_slides);
-    const auto begins = attracts & !form::is_sliding(x.held);
-    assign_where(begins, x.held.surface, number);
-    assign_where(begins, x.held.locked[i], select(x.held.locked[i] < Real(0.0), Real(-1.0), Real(1.0)));
+    end_where(x.status, attracts & form::is_sliding(x.constants), status::two_slides);
+    const auto begins = attracts & !form::is_sliding(x.constants);
+    assign_where(begins, x.constants.surface, number);
+    assign_where(begins, x.constants.guard_values[i],
+                 select(x.constants.guard_values[i] < Real(0.0), Real(-1.0), Real(1.0)));
     add_where(x.rhs_evaluations, other, 2);
     began = began | begins;
   });
   if (none(began)) return;
-  assign_where(began, x.held.pull, Real(0.0));
-  vec<Real, E::n> f = form::rhs(x.t, x.y, x.held);
-  const auto g = form::guards_along(x.t, x.y, f, x.held);
+  assign_where(began, x.constants.pull, Real(0.0));
+  vec<Real, E::n> f = form::rhs(x.t, x.y, x.constants);
+  const auto g = form::guards_along(x.t, x.y, f, x.constants);
   add_where(x.rhs_evaluations, began, 2);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(began, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(began, x.held.locked[i], g.value[i]);
+    assign_where(began, x.constants.guard_values[i], g.value[i]);
     assign_where(began, x.rate[i], g.rate[i]);
   });
 }

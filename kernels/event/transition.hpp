@@ -28,9 +28,10 @@ struct point_rules {
 /// Makes the accepted point of a model with constraints consistent, and finds its time derivative.
 template <class E, class Real>
 SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>& f,
-                                          const typename E::form::template held<Real>& held, mask_of<Real> where,
-                                          const tolerances<E, Real>& tol, const point_rules<E, Real>& rules) {
-  const held_system<E, Real> system{held, &tol};
+                                          const typename E::form::template step_constants<Real>& constants,
+                                          mask_of<Real> where, const tolerances<E, Real>& tol,
+                                          const point_rules<E, Real>& rules) {
+  const step_system<E, Real> system{constants, &tol};
   const int how = rules.how;
   auto y = x.y;
   consistency<Real> c = E::form::initialise(system, x.t, y, f, x.t_end - x.t_begin, where, how, rules.written);
@@ -42,7 +43,7 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
   }
   end_where(x.status, where & !c.found, status::inconsistent);
   if constexpr (E::form::has_paradoxes)
-    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, held), status::painleve);
+    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, constants), status::painleve);
   if constexpr (E::form::has_constraints) {
     const auto not_found = where & !c.found;
     assign_where(not_found, x.residual, c.residual);
@@ -56,8 +57,8 @@ SALTUS_FN_COLD void begin_consistently(instance<E, Real>& x, const vec<Real, E::
                                        const tolerances<E, Real>& tol, int how) {
   auto y = x.y;
   for (int i = 0; i < E::n; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
-  x.held.locked = E::form::guard_values(x.t, y, x.held);
-  const held_system<E, Real> system{x.held, &tol};
+  x.constants.guard_values = E::form::guard_values(x.t, y, x.constants);
+  const step_system<E, Real> system{x.constants, &tol};
   y = x.y;
   const auto c = E::form::begin(system, x.t, y, given, where, how);
   for (int i = 0; i < E::n; ++i) assign_where(where, x.y[i], y[i]);
@@ -66,22 +67,22 @@ SALTUS_FN_COLD void begin_consistently(instance<E, Real>& x, const vec<Real, E::
   assign_where(where & !c.found, x.residual_of, c.of);
 }
 
-/// f and the guards at the accepted point with sides `held.locked`; returns the guards' values and time derivatives.
+/// f and the guards at the accepted point with sides `constants.guard_values`; returns the guards' values and time derivatives.
 template <class E, class Real>
-SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, Real>& x, vec<Real, E::n>& f,
-                                                                    const typename E::form::template held<Real>& held,
-                                                                    mask_of<Real> where, const tolerances<E, Real>& tol,
-                                                                    const point_rules<E, Real>& rules) {
-  if constexpr (!E::form::moves_states) f = E::form::rhs(x.t, x.y, held);
-  else make_point_consistent(x, f, held, where, tol, rules);
+SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(
+    instance<E, Real>& x, vec<Real, E::n>& f, const typename E::form::template step_constants<Real>& constants,
+    mask_of<Real> where, const tolerances<E, Real>& tol, const point_rules<E, Real>& rules) {
+  if constexpr (!E::form::moves_states) f = E::form::rhs(x.t, x.y, constants);
+  else make_point_consistent(x, f, constants, where, tol, rules);
   add_where(x.rhs_evaluations, where, 1);
-  return E::form::guards_along(x.t, x.y, f, held);
+  return E::form::guards_along(x.t, x.y, f, constants);
 }
 
 /// Finds a point and guard signs that agree, if the first points have not: each point has the signs of the one before it (Nedialkov and
 /// Ramdani 3.2). The sign of one guard, changed by a transition or by the constraints, may switch another one.
 template <class E, class Real>
-SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typename E::form::template held<Real>& held,
+SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f,
+                                 typename E::form::template step_constants<Real>& constants,
                                  typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where,
                                  const tolerances<E, Real>& tol, const point_rules<E, Real>& rules) {
   constexpr int most = 8;
@@ -90,14 +91,14 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typen
     const Real zero = ulps_of_time(x, misplaced);  // a guard this near to its root is on either side
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto is_off_zero = abs(g.value[i]) > abs(g.rate[i]) * zero;
-      differs = differs | (is_off_zero & (held.locked[i] * g.value[i] < Real(0.0)));
+      differs = differs | (is_off_zero & (constants.guard_values[i] * g.value[i] < Real(0.0)));
     });
     return differs & where & is_under_way(x);
   };
   auto open = unsettled();
   for (int round = 0; round < most && any(open); ++round) {
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(open, held.locked[i], g.value[i]); });
-    g = evaluate_at(x, f, held, open, tol, rules);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(open, constants.guard_values[i], g.value[i]); });
+    g = evaluate_at(x, f, constants, open, tol, rules);
     open = unsettled();
   }
   if constexpr (E::form::settles_modes) end_where(x.status, open, status::modes_unsettled);
@@ -109,7 +110,7 @@ SALTUS_FN void put_back_within_rounding(instance<E, Real>& x, mask_of<Real> wher
   constexpr double most = 16.0;
   auto strays = mask_of<Real>::all(false);
   const auto is_beyond = [&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g = x.held.locked[i], rate = x.rate[i];
+    const Real g = x.constants.guard_values[i], rate = x.rate[i];
     const auto guard = E::form::traits(i);
     if (guard.side != unilateral) return mask_of<Real>::all(false);
     return where &
@@ -117,10 +118,11 @@ SALTUS_FN void put_back_within_rounding(instance<E, Real>& x, mask_of<Real> wher
   };
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { strays = strays | is_beyond(i); });
   if (none(strays)) return;
-  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.held);
+  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.constants);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real zero(E::form::traits(i).which == falling ? 0.0 : -limits<typename E::T>::smallest);
-    assign_where(is_beyond(i) & (abs(x.held.locked[i]) <= Real(most) * rounding[i]), x.held.locked[i], zero);
+    assign_where(is_beyond(i) & (abs(x.constants.guard_values[i]) <= Real(most) * rounding[i]),
+                 x.constants.guard_values[i], zero);
   });
 }
 
@@ -129,32 +131,33 @@ SALTUS_FN void put_back_within_rounding(instance<E, Real>& x, mask_of<Real> wher
 template <class E, class Real>
 SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                const point_rules<E, Real>& rules = {}) {
-  auto held = x.held;
-  held.locked = E::form::guard_values(x.t, x.y, held);
-  if constexpr (E::form::slides) keep_slide_sides<E>(x, held);
+  auto constants = x.constants;
+  constants.guard_values = E::form::guard_values(x.t, x.y, constants);
+  if constexpr (E::form::slides) keep_slide_sides<E>(x, constants);
   auto f = x.f;
-  auto g = evaluate_at(x, f, held, where, tol, rules);
+  auto g = evaluate_at(x, f, constants, where, tol, rules);
   if constexpr (E::form::moves_states && E::ng > 0) {
     // The algebraic states have moved, and guards with them, whose signs may switch the equations.
-    held.locked = g.value;
-    g = evaluate_at(x, f, held, where, tol, rules);
+    constants.guard_values = g.value;
+    g = evaluate_at(x, f, constants, where, tol, rules);
   }
-  if constexpr (E::ng > 0 && !E::form::slides) settle_modes(x, f, held, g, where, tol, rules);
+  if constexpr (E::ng > 0 && !E::form::slides) settle_modes(x, f, constants, g, where, tol, rules);
   mask_of<Real> resettled = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real settled = settle<E>(i, held.locked[i], g.rate[i]);
-    resettled = resettled | (where & ((settled < Real(0.0)) & (held.locked[i] == Real(0.0))));
-    held.locked[i] = settled;
+    const Real settled = settle<E>(i, constants.guard_values[i], g.rate[i]);
+    resettled = resettled | (where & ((settled < Real(0.0)) & (constants.guard_values[i] == Real(0.0))));
+    constants.guard_values[i] = settled;
   });
-  if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, held, g.rate, where, tol);
+  if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, constants, g.rate, where, tol);
   // A guard at zero belongs to the side it is moving to, on which f may depend.
-  if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, rules);
-  if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, f, where);
-  if constexpr (E::form::keeps_invariants) E::form::take_invariants(x.held, x.t, x.y, where);
-  if constexpr (methods::has_memory<typename E::Method>) x.held.past.forget(where);
+  if (any(resettled)) g = evaluate_at(x, f, constants, resettled, tol, rules);
+  if constexpr (E::form::has_memory) E::form::remember(x.constants, x.t, x.y, f, where);
+  if constexpr (E::form::keeps_invariants) E::form::take_invariants(x.constants, x.t, x.y, where);
+  if constexpr (methods::has_memory<typename E::Method>) x.constants.past.forget(where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], ulps_of_time(x, misplaced)));
+    assign_where(where, x.constants.guard_values[i],
+                 put_back<E>(i, constants.guard_values[i], g.rate[i], ulps_of_time(x, misplaced)));
     assign_where(where, x.rate[i], g.rate[i]);
   });
   if constexpr (E::form::model_guards > 0) put_back_within_rounding(x, where);
@@ -188,7 +191,7 @@ template <class E, class Real>
 SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol, Real from) {
   if constexpr (E::form::time_events > 0) {
     mask_of<Real> sound;
-    const auto next = E::form::next_time_events(from, x.y, x.held, sound);
+    const auto next = E::form::next_time_events(from, x.y, x.constants, sound);
     const Real end = x.t_end + rounding_of_time(x, x.t_end);
     end_where(x.status, where & !sound, status::bad_schedule);
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -197,11 +200,11 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const toler
     if constexpr (E::directions > 0) {
       using form = typename E::form;
       typename form::template lifted<Real>::mask_type ignored;
-      const auto lifted = form::model_form::next_time_events(form::time_of_event(from, x.held), form::lift(x.y),
-                                                             form::template lift_held<Real>(x.held), ignored);
+      const auto lifted = form::model_form::next_time_events(form::time_of_event(from, x.constants), form::lift(x.y),
+                                                             form::template lift_held<Real>(x.constants), ignored);
       each<form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
         for (int j = 0; j < E::directions; ++j)
-          assign_where(where, x.held.next_time_events[form::time_events * j + i], lifted[i].d[j]);
+          assign_where(where, x.constants.next_time_events[form::time_events * j + i], lifted[i].d[j]);
       });
     }
   }
@@ -224,12 +227,12 @@ SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::ng>& 
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto guard = E::form::traits(i);
     if (guard.side != bilateral) return;
-    const Real now = x.held.locked[i], side = side_of(now), rate = x.rate[i];
+    const Real now = x.constants.guard_values[i], side = side_of(now), rate = x.rate[i];
     const auto comes = (side * rate < Real(0.0)) & (side * now <= abs(rate) * tolerance);
     auto over = where & (fired[i] > Real(0.5)) & comes & (jumps | (side == side_of(from[i])));
     if (guard.which == falling) over = over & (side > Real(0.0));
     if (guard.which == rising) over = over & (side < Real(0.0));
-    assign_where(over, x.held.locked[i], -side * Real(mark));
+    assign_where(over, x.constants.guard_values[i], -side * Real(mark));
     any_over = any_over | over;
   });
   return any_over;
@@ -240,7 +243,7 @@ template <class E, class Real>
 SALTUS_FN_COLD void turn_to_sides(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                   const point_rules<E, Real>& rules) {
   auto f = x.f;
-  const auto g = evaluate_at(x, f, x.held, where, tol, rules);
+  const auto g = evaluate_at(x, f, x.constants, where, tol, rules);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.rate[i], g.rate[i]); });
 }
@@ -275,17 +278,17 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
   vec<Scalar, form::params> p;
   vec<Lifted, E::model_states> y;
   vec<Lifted, form::discretes> d;
-  for (int i = 0; i < form::params; ++i) p[i] = one(x.held.p[i]);
+  for (int i = 0; i < form::params; ++i) p[i] = one(x.constants.p[i]);
   for (int i = 0; i < E::model_states; ++i)
     y[i] = form::with_rates(one(x.y[i]), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.y[form::place(i, j)]); });
   for (int i = 0; i < form::discretes; ++i)
-    d[i] = form::with_rates(one(x.held.d[i]), [&](int j) SALTUS_INLINE_LAMBDA {
-      return one(x.held.discrete_rates[form::discretes * j + i]);
+    d[i] = form::with_rates(one(x.constants.d[i]), [&](int j) SALTUS_INLINE_LAMBDA {
+      return one(x.constants.discrete_rates[form::discretes * j + i]);
     });
-  const auto t = form::with_rates(one(x.t), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.held.event_time[j]); });
+  const auto t = form::with_rates(one(x.t), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.constants.event_time[j]); });
   const auto lifted_p = form::template lift_parameters<Scalar>(p);
   vec<Lifted, form::piece_numbers> pieces;
-  for (int i = 0; i < form::piece_numbers; ++i) pieces[i] = Lifted(one(x.held.pieces[i]));
+  for (int i = 0; i < form::piece_numbers; ++i) pieces[i] = Lifted(one(x.constants.pieces[i]));
   event<typename E::Model, Lifted> now{form::model_time(t), y, lifted_p, d, pieces.data, {}, {}};
   tell_due<E>(now, lane, g, due);
   call(now);
@@ -294,8 +297,8 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
     for (int j = 0; j < E::directions; ++j) x.y[form::place(i, j)].set(lane, y[i].d[j].v);
   }
   for (int i = 0; i < form::discretes; ++i) {
-    x.held.d[i].set(lane, d[i].value.v);
-    for (int j = 0; j < E::directions; ++j) x.held.discrete_rates[form::discretes * j + i].set(lane, d[i].d[j].v);
+    x.constants.d[i].set(lane, d[i].value.v);
+    for (int j = 0; j < E::directions; ++j) x.constants.discrete_rates[form::discretes * j + i].set(lane, d[i].d[j].v);
   }
   return now.stopped;
 }
@@ -318,10 +321,10 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   vec<Scalar, form::params> p;
   vec<Scalar, form::discretes> d;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
-  each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { p[i].v = x.held.p[i].get(lane); });
-  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i].v = x.held.d[i].get(lane); });
+  each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { p[i].v = x.constants.p[i].get(lane); });
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i].v = x.constants.d[i].get(lane); });
   vec<Scalar, form::piece_numbers> pieces;
-  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i].v = x.held.pieces[i].get(lane); });
+  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i].v = x.constants.pieces[i].get(lane); });
   event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, pieces.data, {}, {}};
   tell_due<E>(now, lane, g, due);
   now.begin();
@@ -333,7 +336,7 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   if constexpr (detail::is_mechanical<typename E::Model>)
     if (now.no_impulses) end_lane<E>(x, lane, status::no_impulses);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
-  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i].set(lane, d[i].v); });
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.constants.d[i].set(lane, d[i].v); });
   return now.stopped;
 }
 
@@ -344,7 +347,7 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, 
   if constexpr (E::form::kinds::has_mode) {
     // Modes follow guards, and guards may follow algebraic states, so these come first.
     if constexpr (E::form::moves_states) start_from<E>(x, where, tol, rules);
-    const auto g = E::form::guard_values(x.t, x.y, x.held);
+    const auto g = E::form::guard_values(x.t, x.y, x.constants);
     const due_events<E, pack<T, W>>* const nothing = nullptr;
     for (int lane = 0; lane < W; ++lane)
       if (where[lane] &&
@@ -363,7 +366,7 @@ SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, 
   there.y = y;
   bool changed = with_event<E>(there, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
   for (int i = 0; i < E::form::discretes; ++i)
-    changed = changed || !(there.held.d[i].get(lane) == x.held.d[i].get(lane));
+    changed = changed || !(there.constants.d[i].get(lane) == x.constants.d[i].get(lane));
   return changed;
 }
 
@@ -395,7 +398,7 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
   const auto log = [&](int number, int item) SALTUS_INLINE_LAMBDA {
     if constexpr (E::kept_directions > 0)
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-        const bool is_defined = x.held.undefined.get(lane) == T(0.0);
+        const bool is_defined = x.constants.undefined.get(lane) == T(0.0);
         was[E::logged_point + j].v = is[E::logged_point + j].v =
             is_defined ? form::time_sign * times(item, j).get(lane) : T(form::unset);
       });
@@ -406,7 +409,7 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
     if (due.guard[i].get(lane) > T(0.5)) log(i, i);
   for (int i = 0; i < form::time_events; ++i)
     if (due.time_event[i].get(lane) > T(0.5)) log(form::model_guards + i, E::ng + i);
-  if constexpr (form::reaches)
+  if constexpr (form::has_reaching_phase)
     for (int k = 0; k < form::constraints; ++k)
       if (due.guard[form::model_guards + k].get(lane) > T(0.5))
         log(form::model_guards + form::time_events + k, form::model_guards + k);
@@ -461,10 +464,10 @@ SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E,
   mask_of<Real> again = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     fired[i] = max(fired[i], due.guard[i]);
-    const auto moved = where & is_due_again<E>(i, was[i], x.held.locked[i], x.rate[i], fired[i]);
+    const auto moved = where & is_due_again<E>(i, was[i], x.constants.guard_values[i], x.rate[i], fired[i]);
     due.guard[i] = select(moved, Real(1.0), Real(0.0));
     again = again | moved;
-    assign_where(where, was[i], x.held.locked[i]);
+    assign_where(where, was[i], x.constants.guard_values[i]);
   });
   each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { due.time_event[i] = Real(0.0); });
   return again;
@@ -489,9 +492,10 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
   const auto rate_before = x.rate;
   const auto time_of = [&](const due_events<E, Real>& due, const event_times<E, Real>& t) SALTUS_INLINE_LAMBDA {
     for (int j = 0; j < E::directions; ++j) {
-      for (int i = 0; i < E::ng; ++i) assign_where(where & (due.guard[i] > Real(0.5)), x.held.event_time[j], t(i, j));
+      for (int i = 0; i < E::ng; ++i)
+        assign_where(where & (due.guard[i] > Real(0.5)), x.constants.event_time[j], t(i, j));
       for (int i = 0; i < E::form::time_events; ++i)
-        assign_where(where & (due.time_event[i] > Real(0.5)), x.held.event_time[j], t(E::ng + i, j));
+        assign_where(where & (due.time_event[i] > Real(0.5)), x.constants.event_time[j], t(E::ng + i, j));
     }
   };
   const auto pass = [&](const due_events<E, Real>& due, const vec<Real, E::ng>& values) SALTUS_INLINE_LAMBDA {
@@ -506,16 +510,16 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
   pass(first, g);
   // The second event has not crossed yet, and is still approaching.
   auto can = where & is_under_way(x);
-  const auto values = E::form::guard_values(x.t, x.y, x.held);
+  const auto values = E::form::guard_values(x.t, x.y, x.constants);
   for (int i = 0; i < E::ng; ++i) {
     const auto waits = where & (second.guard[i] > Real(0.5));
     const Real tolerance = abs(rate_before[i]) * max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
     can = can & !(waits & !(abs(values[i] - g[i]) <= tolerance));
-    assign_where(waits, x.held.locked[i],
+    assign_where(waits, x.constants.guard_values[i],
                  select(rate_before[i] < Real(0.0), Real(1.0), Real(-1.0)) * Real(limits<T>::smallest));
   }
-  if constexpr (E::form::has_field) x.f = E::form::rhs(x.t, x.y, x.held);
-  x.rate = E::form::guards_along(x.t, x.y, x.f, x.held).rate;
+  if constexpr (E::form::has_field) x.f = E::form::rhs(x.t, x.y, x.constants);
+  x.rate = E::form::guards_along(x.t, x.y, x.f, x.constants).rate;
   for (int i = 0; i < E::ng; ++i)
     can = can & !(where & (second.guard[i] > Real(0.5)) & !(x.rate[i] * rate_before[i] > Real(0.0)));
   move_with_event(x, where, -1.0);
@@ -571,13 +575,13 @@ template <class E, class Real>
 SALTUS_FN_COLD void take_field_here(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   auto f = x.f;
   if constexpr (E::form::has_field) {
-    f = E::form::rhs(x.t, x.y, x.held);
+    f = E::form::rhs(x.t, x.y, x.constants);
   } else {
     auto y = x.y;
-    E::form::initialise(held_system<E, Real>{x.held, &tol}, x.t, y, f, x.t_end - x.t_begin, where, abi::algebraic,
+    E::form::initialise(step_system<E, Real>{x.constants, &tol}, x.t, y, f, x.t_end - x.t_begin, where, abi::algebraic,
                         written_states<typename E::form, Real>{});
   }
-  const auto g = E::form::guards_along(x.t, x.y, f, x.held);
+  const auto g = E::form::guards_along(x.t, x.y, f, x.constants);
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.rate[i], g.rate[i]); });
 }
@@ -589,8 +593,9 @@ SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of
                                 const due_events<E, Real>& due, mask_of<Real> where, mask_of<Real> at_knot,
                                 const tolerances<E, Real>& tol, passage<E, Real>& way) {
   vec<Real, E::directions> first;
-  const auto there = x.held.locked;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & !at_knot, x.held.locked[i], of_step[i]); });
+  const auto there = x.constants.guard_values;
+  each<E::ng>([&](int i)
+                  SALTUS_INLINE_LAMBDA { assign_where(where & !at_knot, x.constants.guard_values[i], of_step[i]); });
   if constexpr (!E::Method::is_explicit) take_field_here(x, where, tol);
   way.times = times_at(x);
   way.before = x.y;
@@ -600,10 +605,10 @@ SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of
   if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where & !at_knot, tol);
   way.apart = find_apart(x, due, way.times, where, tol, first);
   if (any(way.apart)) way.in_turns = try_both_orders(x, g, way.times, due, way.apart, tol);
-  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.held.event_time[j], first[j]); });
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.constants.event_time[j], first[j]); });
   move_with_event(x, where, 1.0);
   if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, where, tol);
-  x.held.locked = there;
+  x.constants.guard_values = there;
 }
 
 /// Events that follow at the same time move with it.
@@ -613,7 +618,7 @@ SALTUS_FN void follow_event(instance<E, Real>& x, const due_events<E, Real>& due
   if (none(where)) return;
   if constexpr (E::form::model_guards > 0) look_at_due_again(x, due, where, tol);
   for (int item = 0; item < event_times<E, Real>::items; ++item)
-    for (int j = 0; j < E::directions; ++j) way.times(item, j) = x.held.event_time[j];
+    for (int j = 0; j < E::directions; ++j) way.times(item, j) = x.constants.event_time[j];
 }
 
 /// Ends the event after all iterations.
@@ -625,7 +630,7 @@ SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
     const auto agree = way.in_turns.agree & same_states(x, way.in_turns.x, tol) & is_under_way(x);
     undefine(x, way.apart & !agree, sensitivity::order);
     leave_event(x, way.before, way.apart, where, tol, run);
-    take_derivatives(x, way.in_turns.x, agree & (x.held.undefined == Real(0.0)), tol);
+    take_derivatives(x, way.in_turns.x, agree & (x.constants.undefined == Real(0.0)), tol);
   } else {
     leave_event(x, way.before, way.apart, where, tol, run);
   }
@@ -651,7 +656,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     auto slid = mask_of<Real>::all(false);
     if constexpr (E::form::slides) {
       surface = surface_value(x);
-      slid = E::form::is_sliding(x.held);
+      slid = E::form::is_sliding(x.constants);
     }
     const auto before = loggable(x);
     const auto y = x.y;
@@ -660,7 +665,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
       if (active[lane]) transition_of<E>(x, lane, g, due, rules);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { jumps = jumps | !(x.y[i] == y[i]); });
     if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
-    if constexpr (E::form::reaches) E::form::arrive(x.held, due.guard, active);
+    if constexpr (E::form::has_reaching_phase) E::form::arrive(x.constants, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active, tol, rules);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
@@ -671,7 +676,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     if (const auto over = take_over(x, due.guard, from, jumps, before_root, active); any(over))
       turn_to_sides(x, over, tol, rules);
     // What has just left its surface is not to be caught again within rounding of it.
-    if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
+    if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, active);
     if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, active, tol);
     from = g;

@@ -19,14 +19,14 @@ struct any_order_form : Functions {
   using kinds = typename Functions::kinds;
   using layout = typename kinds::values;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   static constexpr auto equations = saltus::equations::semi_explicit;
   static constexpr bool has_field = true;
   static constexpr bool has_constraints = true;
   static constexpr bool moves_states = true;
   static constexpr bool has_series = true;
-  static constexpr bool weighs_start = true;
+  static constexpr bool ranks_initial_guesses = true;
   static constexpr bool settles_modes = true;
   static constexpr bool has_local_coordinates = true;
 
@@ -55,7 +55,7 @@ struct any_order_form : Functions {
   SALTUS_FN static constexpr bool entry(int, int) { return true; }
 
   template <class Real>
-  SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     vec<Real, states> r;
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       const auto f = equation_series<Functions, set.value>::rates(t, y, c);
@@ -65,7 +65,8 @@ struct any_order_form : Functions {
   }
 
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, states> implicit_rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, states> implicit_rhs(Value t, const vec<Value, states>& y,
+                                                   const step_constants<Real>& c) {
     vec<Value, states> r;
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       const auto f = equation_series<Functions, set.value>::of_index_1(t, y, c);
@@ -75,7 +76,7 @@ struct any_order_form : Functions {
   }
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
+                                               const step_constants<Real>& c) {
     const auto f = implicit_rhs(t, y, c);
     vec<Value, states> r;
     for (int i = 0; i < states; ++i) r[i] = index(i) == 0 ? dy[i] - f[i] : -f[i];
@@ -84,7 +85,7 @@ struct any_order_form : Functions {
 
   /// The coefficients of the solution's series through (t, y).
   template <int order, class Real>
-  SALTUS_FN static void find_coefficients(Real t, const vec<Real, states>& y, const held<Real>& c,
+  SALTUS_FN static void find_coefficients(Real t, const vec<Real, states>& y, const step_constants<Real>& c,
                                           vec<Real, states> (&coefficient)[order]) {
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       equation_series<Functions, set.value>::find_coefficients(t, y, c, coefficient, where);
@@ -148,7 +149,8 @@ struct any_order_form : Functions {
   }
 
   template <class Real>
-  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y,
+                                                         const step_constants<Real>& c) {
     return settling<Functions, 0>::residual_at(t, y, c);  // the equations are the same for all offsets
   }
 
@@ -164,7 +166,7 @@ struct any_order_form : Functions {
   }();
   template <class Real>
   SALTUS_FN static constraint_values<Real, Real, constraints> constraints_at(Real t, const vec<Real, states>& y,
-                                                                             const held<Real>& c) {
+                                                                             const step_constants<Real>& c) {
     constraint_values<Real, Real, constraints> r;
     each_constraint<Real>(
         c, r,
@@ -174,7 +176,7 @@ struct any_order_form : Functions {
   }
   template <class Real>
   SALTUS_FN static constraint_values<vec<Real, states>, Real, constraints> jacobian_of_constraints(
-      Real t, const vec<Real, states>& y, const held<Real>& c) {
+      Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     constraint_values<vec<Real, states>, Real, constraints> r;
     each_constraint<Real>(
         c, r,
@@ -187,7 +189,7 @@ struct any_order_form : Functions {
   }
   /// Sets the values of y that follow from those in the constraints.
   template <class Real>
-  SALTUS_FN static void follow(Real t, vec<Real, states>& y, const held<Real>& c, mask_of<Real> where) {
+  SALTUS_FN static void follow(Real t, vec<Real, states>& y, const step_constants<Real>& c, mask_of<Real> where) {
     each_set(c, where, [&](auto set, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
       using series = equation_series<Functions, set.value>;
       if constexpr (series::more_stages > 0) series::complete(t, y, c, these);
@@ -205,7 +207,7 @@ struct any_order_form : Functions {
   }();
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const held<Real>& c, Real rtol) {
+                                                const vec<Real, states>& y1, const step_constants<Real>& c, Real rtol) {
     auto r = mask_of<Real>::all(false);
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       using here = settling<Functions, set.value>;
@@ -215,7 +217,7 @@ struct any_order_form : Functions {
   }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, states>& y,
-                                                                          const held<Real>& c) {
+                                                                          const step_constants<Real>& c) {
     detail::independence<Real> r;
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       if constexpr (settling<Functions, set.value>::gradients > 0) {
@@ -228,7 +230,7 @@ struct any_order_form : Functions {
   }
   static constexpr bool has_orientation = true;
   template <class Real>
-  SALTUS_FN static Real orientation_at(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static Real orientation_at(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     Real r = Real(0.0);
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       using series = equation_series<Functions, set.value>;
@@ -249,7 +251,8 @@ struct any_order_form : Functions {
            !(orientation * orientation_at(t, before, system.c) > Real(0.0));
   }
   template <class Real>
-  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y,
+                                                           const step_constants<Real>& c) {
     detail::independence<Real> r;
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       const auto here = settling<Functions, set.value>::independence_at(t, y, c);
@@ -264,12 +267,12 @@ struct any_order_form : Functions {
 
   /// The set of offsets that belongs to the mode of each lane.
   template <class Real>
-  SALTUS_FN static Real set_of(const held<Real>& c) {
+  SALTUS_FN static Real set_of(const step_constants<Real>& c) {
     constexpr auto table = offsets_of<Model>;
     Real answers = Real(0.0), r = Real(0.0);
     for (int k = 0; k < table.conditions; ++k) {
       const mode_condition of = table.condition[k];
-      const Real value = of.of_guard != 0 ? c.locked[of.index] : c.d[of.index], bit(static_cast<double>(1 << k));
+      const Real value = of.of_guard != 0 ? c.guard_values[of.index] : c.d[of.index], bit(static_cast<double>(1 << k));
       answers = answers + select(holds(value, static_cast<relation>(of.relation), Real(of.value)), bit, Real(0.0));
     }
     for (int which = 0; which < 1 << table.conditions; ++which) {
@@ -292,7 +295,7 @@ struct any_order_form : Functions {
 
   /// body(set, its lanes of `where`) for every set of offsets that occurs in a lane.
   template <class Real, class Body>
-  SALTUS_FN static void each_set(const held<Real>& c, mask_of<Real> where, Body&& body) {
+  SALTUS_FN static void each_set(const step_constants<Real>& c, mask_of<Real> where, Body&& body) {
     if constexpr (sets == 1) {
       body(constant<0>{}, where);
     } else {
@@ -306,7 +309,7 @@ struct any_order_form : Functions {
 
   /// Collects the results of `find(set)` for the constraints of every set; zero for constraints that a mode does not have.
   template <class Real, class Value, class Find, class Assign>
-  SALTUS_FN static void each_constraint(const held<Real>& c, constraint_values<Value, Real, constraints>& r,
+  SALTUS_FN static void each_constraint(const step_constants<Real>& c, constraint_values<Value, Real, constraints>& r,
                                         Find&& find, Assign&& assign) {
     const auto all = mask_of<Real>::all(true);
     for (int i = 0; i < constraints; ++i) {

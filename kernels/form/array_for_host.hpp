@@ -14,12 +14,12 @@ void array_for_host(double t, const double* parameters, const double* discretes,
   using Real = pack<double, 1>;
   using array = derivative_array<Functions>;
   using layout = typename array::layout;
-  typename Functions::template held<Real> held;
-  for (int i = 0; i < Functions::params; ++i) held.p[i] = Real(parameters[i]);
-  for (int i = 0; i < Functions::discretes; ++i) held.d[i] = Real(discretes[i]);
-  for (int i = 0; i < Functions::guards; ++i) held.locked[i] = Real(sides[i]);
+  typename Functions::template step_constants<Real> constants;
+  for (int i = 0; i < Functions::params; ++i) constants.p[i] = Real(parameters[i]);
+  for (int i = 0; i < Functions::discretes; ++i) constants.d[i] = Real(discretes[i]);
+  for (int i = 0; i < Functions::guards; ++i) constants.guard_values[i] = Real(sides[i]);
   // Values of tables are arbitrary here: they are given functions of time.
-  for (int i = 0; i < Functions::piece_numbers; ++i) held.pieces[i] = Real(1.0);
+  for (int i = 0; i < Functions::piece_numbers; ++i) constants.pieces[i] = Real(1.0);
   vec<Real, array::values> y;
   vec<Real, array::columns> w;
   int place = 0;
@@ -28,7 +28,7 @@ void array_for_host(double t, const double* parameters, const double* discretes,
       (m <= layout::highest(j) ? y[layout::place(j) + m] : w[array::column(j, m)]) =
           Real(m <= layout::highest(j) ? x[place] * detail::rising(0, m) : x[place]);
   const int all = place;
-  const auto at = array::linearised_at(Real(t), y, w, held);
+  const auto at = array::linearised_at(Real(t), y, w, constants);
   for (int k = 0; k <= array::times; ++k)
     for (int i = 0; i < array::unknowns; ++i) {
       const int row = k * array::unknowns + i, below = row - array::unknowns;

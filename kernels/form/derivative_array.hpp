@@ -26,7 +26,7 @@ struct derivative_array {
   static constexpr int unknowns = series::unknowns, values = series::values;
   static constexpr int times = offsets_of<Model>.times, rank = offsets_of<Model>.rank;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   SALTUS_FN static constexpr int order(int j) {
     constexpr auto table = offsets_of<Model>;
@@ -67,7 +67,8 @@ struct derivative_array {
 
   template <class Real>
   SALTUS_FN_CALLED static linearised<Real> linearised_at(Real t, const vec<Real, values>& y,
-                                                         const vec<Real, columns>& w, const held<Real>& fixed) {
+                                                         const vec<Real, columns>& w,
+                                                         const step_constants<Real>& fixed) {
     linearised<Real> r;
     const auto by = by_arguments(t, y, w, fixed, r);
     SALTUS_ROLLED for (int k = 0; k <= times; ++k) SALTUS_ROLLED for (int i = 0; i < unknowns; ++i)
@@ -84,7 +85,8 @@ struct derivative_array {
 
   /// F at the values y.
   template <class Real>
-  SALTUS_FN_COLD static vec<Real, unknowns> equations_at(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static vec<Real, unknowns> equations_at(Real t, const vec<Real, values>& y,
+                                                         const step_constants<Real>& fixed) {
     typename series::template run<Real, length> run(t, y,
                                                     [](int j) SALTUS_INLINE_LAMBDA { return layout::highest(j); });
     return run.at_order(0, fixed);
@@ -103,7 +105,7 @@ struct derivative_array {
 
   /// The same for F alone.
   template <class Real>
-  SALTUS_FN_COLD static solution<Real> written(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static solution<Real> written(Real t, const vec<Real, values>& y, const step_constants<Real>& fixed) {
     solution<Real> r;
     for (int j = 0; j < columns; ++j) r.w[j] = Real(0.0);
     const auto at = linearised_at(t, y, r.w, fixed);
@@ -125,7 +127,7 @@ struct derivative_array {
   template <class Real>
   using matrix_of_w = vec<vec<Real, columns>, rows>;  ///< G_w with scaled rows
   template <class Real>
-  SALTUS_FN_CALLED static solution<Real> solved(Real t, const vec<Real, values>& y, const held<Real>& fixed,
+  SALTUS_FN_CALLED static solution<Real> solved(Real t, const vec<Real, values>& y, const step_constants<Real>& fixed,
                                                 matrix_of_w<Real>* g_by_w = nullptr) {
     constexpr int most = 12;
     constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon;
@@ -163,7 +165,8 @@ struct derivative_array {
   /// The lanes in which two points are not known to lie on one branch, because G_w may have had a lower rank between them.
   template <class Real>
   SALTUS_FN_COLD static mask_of<Real> on_other_branches(Real t0, const vec<Real, values>& y0, Real t1,
-                                                        const vec<Real, values>& y1, const held<Real>& fixed) {
+                                                        const vec<Real, values>& y1,
+                                                        const step_constants<Real>& fixed) {
     matrix_of_w<Real> begin, end;
     const auto found = solved(t0, y0, fixed, &begin).found & solved(t1, y1, fixed, &end).found;
     return !found | ranked_qr<Real, rows, columns, rank>(begin).turns_to(end);
@@ -171,7 +174,7 @@ struct derivative_array {
 
   /// The derivative of the values y with respect to engine time; NaN if the iteration fails.
   template <class Real>
-  SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const step_constants<Real>& fixed) {
     const auto at = solved(t, y, fixed);
     vec<Real, values> r;
     for (int j = 0; j < unknowns; ++j) {
@@ -209,8 +212,8 @@ struct derivative_array {
   };
   template <class Real>
   SALTUS_FN_CALLED static partial_series<Real> by_arguments(Real t, const vec<Real, values>& y,
-                                                            const vec<Real, columns>& w, const held<Real>& fixed,
-                                                            linearised<Real>& at) {
+                                                            const vec<Real, columns>& w,
+                                                            const step_constants<Real>& fixed, linearised<Real>& at) {
     typename series::template run<dual<Real>, length> run(
         t, y, [](int j) SALTUS_INLINE_LAMBDA { return layout::highest(j); });
     set(run, w);
@@ -243,7 +246,7 @@ struct derivative_array {
   }
   template <class Real>
   SALTUS_FN_CALLED static vec<Real, rows> g_at(Real t, const vec<Real, values>& y, const vec<Real, columns>& w,
-                                               const held<Real>& fixed) {
+                                               const step_constants<Real>& fixed) {
     typename series::template run<Real, length> run(t, y,
                                                     [](int j) SALTUS_INLINE_LAMBDA { return layout::highest(j); });
     set(run, w);

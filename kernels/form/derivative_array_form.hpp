@@ -15,13 +15,13 @@ struct derivative_array_form : Functions {
   using array = derivative_array<Functions>;
   using settling = settling_by_array<Functions>;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   static constexpr auto equations = saltus::equations::semi_explicit;
   static constexpr bool has_field = true;
   static constexpr bool has_constraints = true;
   static constexpr bool moves_states = true;
-  static constexpr bool weighs_start = true;
+  static constexpr bool ranks_initial_guesses = true;
   static constexpr bool settles_modes = true;
   static constexpr bool has_local_coordinates = true;
   static constexpr int colours = states;
@@ -29,7 +29,7 @@ struct derivative_array_form : Functions {
   SALTUS_FN static constexpr bool entry(int, int) { return true; }
 
   template <class Real>
-  SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     return array::rates(t, y, c);
   }
 
@@ -70,7 +70,8 @@ struct derivative_array_form : Functions {
   }
 
   template <class Real>
-  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y,
+                                                         const step_constants<Real>& c) {
     return settling::residual_at(t, y, c);
   }
 
@@ -79,19 +80,19 @@ struct derivative_array_form : Functions {
   static constexpr bool constraints_change_basis = true;
   template <class Real>
   SALTUS_FN static constraint_values<Real, Real, constraints> constraints_at(Real t, const vec<Real, states>& y,
-                                                                             const held<Real>& c) {
+                                                                             const step_constants<Real>& c) {
     return of_all<Real, Real>(array::solved(t, y, c),
                               [](const auto& at) SALTUS_INLINE_LAMBDA { return at.constraint; });
   }
   template <class Real>
   SALTUS_FN static constraint_values<vec<Real, states>, Real, constraints> jacobian_of_constraints(
-      Real t, const vec<Real, states>& y, const held<Real>& c) {
+      Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     return of_all<vec<Real, states>, Real>(array::solved(t, y, c),
                                            [](const auto& at) SALTUS_INLINE_LAMBDA { return at.by; });
   }
   /// No value follows from others.
   template <class Real>
-  SALTUS_FN static void follow(Real, vec<Real, states>&, const held<Real>&, mask_of<Real>) {}
+  SALTUS_FN static void follow(Real, vec<Real, states>&, const step_constants<Real>&, mask_of<Real>) {}
 
   /// If the rank of the array differs from the one that the host has found, the solution cannot be continued; nor can it beyond a point at
   /// which the rank is lower.
@@ -100,17 +101,18 @@ struct derivative_array_form : Functions {
   static constexpr auto where_branches_meet = status::singular;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const held<Real>& c, Real) {
+                                                const vec<Real, states>& y1, const step_constants<Real>& c, Real) {
     return array::on_other_branches(t0, y0, t1, y1, c);
   }
   /// That of the array is `independence`.
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence_of_constraints(Real, const vec<Real, states>&,
-                                                                          const held<Real>&) {
+                                                                          const step_constants<Real>&) {
     return {};
   }
   template <class Real>
-  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y,
+                                                           const step_constants<Real>& c) {
     const auto at = array::solved(t, y, c);
     return {select(at.rest <= Real(array::template negligible<Real>), at.least, Real(0.0)), Real(-1.0)};
   }

@@ -25,7 +25,7 @@ struct equation_series {
   static constexpr int first_direction = offsets_of<Model>.first_direction[set];
   static constexpr int directions = offsets_of<Model>.first_direction[set + 1] - first_direction;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   SALTUS_FN static constexpr int c(int i) {
     constexpr auto table = offsets_of<Model>;
@@ -66,7 +66,8 @@ struct equation_series {
 
   /// J at the values y, in as few directions as its pattern allows.
   template <class Real>
-  SALTUS_FN_COLD static matrix<Real, unknowns> jacobian(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static matrix<Real, unknowns> jacobian(Real t, const vec<Real, values>& y,
+                                                        const step_constants<Real>& fixed) {
     run<dual<Real>, most_d + 1> series(t, y);
     matrix<Real, unknowns> j;
     for (int i = 0; i < unknowns; ++i)
@@ -89,7 +90,7 @@ struct equation_series {
   /// f_i^(k + c_i) of the equations of a stage k <= 0, at the values y; zero for others. Value is Real, or a dual of it.
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, unknowns> residual_of_stage(int k, Value t, const vec<Value, values>& y,
-                                                               const held<Real>& fixed) {
+                                                               const step_constants<Real>& fixed) {
     run<Value, most_d + 1> series(t, y);
     vec<Value, unknowns> r;
     for (int i = 0; i < unknowns; ++i) r[i] = Value(0.0);
@@ -120,7 +121,7 @@ struct equation_series {
   /// F at the values y.
   template <class Real>
   SALTUS_FN_COLD static vec<Real, constraints> constraints_at(Real t, const vec<Real, values>& y,
-                                                              const held<Real>& fixed) {
+                                                              const step_constants<Real>& fixed) {
     run<Real, most_d + 1> series(t, y);
     vec<Real, constraints> r;
     for (int order = 0; order <= most_c; ++order) {
@@ -135,7 +136,7 @@ struct equation_series {
   /// dF/dy, a column for every value; zero for values that follow from others.
   template <class Real>
   SALTUS_FN_COLD static vec<vec<Real, values>, constraints> jacobian_of_constraints(Real t, const vec<Real, values>& y,
-                                                                                    const held<Real>& fixed) {
+                                                                                    const step_constants<Real>& fixed) {
     run<dual<Real>, most_d + 1> series(t, y);
     vec<vec<Real, values>, constraints> r;
     for (int i = 0; i < constraints; ++i)
@@ -181,7 +182,7 @@ struct equation_series {
   /// Solves stages 1 .. last. After the last one the equations are not evaluated again with the new coefficients.
   template <class Value, int length, class Real>
   SALTUS_FN static void solve_stages(run<Value, length>& series, int last, const factorised<Real>& j,
-                                     const held<Real>& fixed) {
+                                     const step_constants<Real>& fixed) {
     series.at_order(0, fixed);
     for (int k = 1; k <= last; ++k) {
       solve_stage(series, k, j, fixed);
@@ -191,7 +192,8 @@ struct equation_series {
 
   /// -f_i^(k + c_i) of the equations of a stage k > 0, with the coefficients present in the series.
   template <class Value, int length, class Real>
-  SALTUS_FN static vec<Value, unknowns> lacking_in_stage(run<Value, length>& series, int k, const held<Real>& fixed) {
+  SALTUS_FN static vec<Value, unknowns> lacking_in_stage(run<Value, length>& series, int k,
+                                                         const step_constants<Real>& fixed) {
     vec<Value, unknowns> b;
     for (int order = k; order <= k + most_c; ++order) {
       const auto f = series.at_order(order, fixed);
@@ -205,7 +207,7 @@ struct equation_series {
   /// residuals with the new value in place: the same factors serve all directions (implicit function theorem).
   template <class Value, int length, class Real>
   SALTUS_FN static void solve_stage(run<Value, length>& series, int k, const factorised<Real>& j,
-                                    const held<Real>& fixed) {
+                                    const step_constants<Real>& fixed) {
     const auto coefficient = [&](int i, const Value& z)
                                  SALTUS_INLINE_LAMBDA { return z * Real(1.0 / detail::rising(k, d(i))); };
     auto z = solved_for(j, lacking_in_stage(series, k, fixed));
@@ -238,7 +240,7 @@ struct equation_series {
 
   /// The derivative of the values y with respect to engine time.
   template <class Real>
-  SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const step_constants<Real>& fixed) {
     run<Real, highest + 2> series(t, y);
     solve_stages(series, 1 + more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);
     vec<Real, values> r;
@@ -255,7 +257,8 @@ struct equation_series {
   /// is the next value, and the equations differentiated c_i times (stage 0) determine the highest ones. So no time derivative is obtained
   /// by a further differentiation: stage 1 would multiply it by the eigenvalues of stiff equations.
   template <class Value, class Real>
-  SALTUS_FN_COLD static vec<Value, values> of_index_1(Value t, const vec<Value, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static vec<Value, values> of_index_1(Value t, const vec<Value, values>& y,
+                                                      const step_constants<Real>& fixed) {
     vec<Value, values> r;
     for (int j = 0; j < unknowns; ++j)
       for (int l = 0; l < layout::highest(j); ++l) r[layout::place(j) + l] = time::turned(y[layout::place(j) + l + 1]);
@@ -269,7 +272,7 @@ struct equation_series {
   /// set; for other values, their deviation from the results of later stages.
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, unknowns> less_following(Value t, const vec<Value, values>& y,
-                                                            vec<Value, unknowns> f, const held<Real>& fixed) {
+                                                            vec<Value, unknowns> f, const step_constants<Real>& fixed) {
     const auto at = [](const Value& x) SALTUS_INLINE_LAMBDA {
       if constexpr (is_same<Value, Real>) return x;
       else return x.value;
@@ -288,7 +291,8 @@ struct equation_series {
 
   /// Sets the values of y that follow from those of this set.
   template <class Real>
-  SALTUS_FN_COLD static void complete(Real t, vec<Real, values>& y, const held<Real>& fixed, mask_of<Real> where) {
+  SALTUS_FN_COLD static void complete(Real t, vec<Real, values>& y, const step_constants<Real>& fixed,
+                                      mask_of<Real> where) {
     run<Real, highest + 1> series(t, y);
     solve_stages(series, more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);
     for (int j = 0; j < unknowns; ++j)
@@ -300,7 +304,7 @@ struct equation_series {
 
   /// The series of the values in the lanes of `where`: `coefficient[k]` belongs to (t - t0)^(k + 1) in engine time.
   template <int order, class Real>
-  SALTUS_FN_COLD static void find_coefficients(Real t, const vec<Real, values>& y, const held<Real>& fixed,
+  SALTUS_FN_COLD static void find_coefficients(Real t, const vec<Real, values>& y, const step_constants<Real>& fixed,
                                                vec<Real, values> (&coefficient)[order], mask_of<Real> where) {
     run<Real, order + highest + 1> series(t, y);
     solve_stages(series, order + more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);

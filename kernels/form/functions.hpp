@@ -24,8 +24,9 @@ struct model_functions {
   static constexpr int discretes = kinds::discrete_count;
   static constexpr int model_guards = kinds::guard_count;
   static constexpr bool slides = kinds::sliding_count > 0;
-  static constexpr bool reaches = kinds::has_reaching;  ///< constraints are approached, and reached at events
-  static constexpr int guards = model_guards + (slides ? 2 : 0) + (reaches ? kinds::constraint_count : 0);
+  static constexpr bool has_reaching_phase =
+      kinds::has_reaching;  ///< constraints are approached, and reached at events
+  static constexpr int guards = model_guards + (slides ? 2 : 0) + (has_reaching_phase ? kinds::constraint_count : 0);
   static constexpr int time_events = kinds::time_event_count;
   static constexpr int outputs = kinds::output_count;
   static constexpr int tables = kinds::table_count;
@@ -48,7 +49,7 @@ struct model_functions {
   static constexpr auto where_branches_meet = status::dead_point;
   static constexpr bool keeps_invariants = false;
   static constexpr bool has_series = false;
-  static constexpr bool weighs_start = false;
+  static constexpr bool ranks_initial_guesses = false;
   static constexpr bool settles_modes = false;
   static constexpr bool has_local_coordinates = false;
   static constexpr bool may_be_singular = false;
@@ -57,7 +58,7 @@ struct model_functions {
   static constexpr int judged = states;             ///< those whose errors count
   static constexpr int directions = 0;              ///< in which derivatives are taken (form/sensitivities.hpp)
   static constexpr bool keeps_derivatives = false;  ///< and kept as results
-  static constexpr bool follows_growth = false;     ///< or their growth is kept (form/growth.hpp)
+  static constexpr bool lyapunov = false;           ///< or their growth is kept (form/lyapunov.hpp)
   template <class Value>
   SALTUS_FN static const vec<Value, states>& model_part(const vec<Value, states>& y) {
     return y;
@@ -66,10 +67,10 @@ struct model_functions {
   /// The quantities held constant through a step: parameters, discrete variables, guard signs (as values at the step's start), the pieces
   /// of tables.
   template <class Real>
-  struct held {
+  struct step_constants {
     vec<Real, params> p;
     vec<Real, discretes> d;
-    vec<Real, guards> locked;
+    vec<Real, guards> guard_values;
     vec<Real, piece_numbers> pieces;
   };
 
@@ -99,12 +100,12 @@ struct model_functions {
 
   /// f(t, y) as the model wrote it; Value is Real, or a dual of it. A form with another field overrides it.
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     return field(t, y, c);
   }
 
   template <class Real>
-  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     vec<Real, guards> all;
     if constexpr (model_guards > 0) {
       const auto g = model_guards_at(t, y, c);
@@ -116,7 +117,7 @@ struct model_functions {
   /// g and g' = g_t + g_y f (Compere 5.2), the total derivative along f, by a dual number.
   template <class Real>
   SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                    const held<Real>& c) {
+                                                    const step_constants<Real>& c) {
     rated<Real, guards> r;
     if constexpr (model_guards > 0) {
       const auto g = model_guards_at(dual<Real>(t, Real(1.0)), along(y, f), c);
@@ -131,7 +132,8 @@ struct model_functions {
   /// The model's guards at a point that moves in the direction (dt, dy): their values and changes.
   template <class Real>
   SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
-                                                                  const vec<Real, states>& dy, const held<Real>& c) {
+                                                                  const vec<Real, states>& dy,
+                                                                  const step_constants<Real>& c) {
     rated<Real, model_guards> r;
     const auto g = model_guards_at(dual<Real>(t, dt), along(y, dy), c);
     each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -143,13 +145,13 @@ struct model_functions {
 
   template <class Real>
   SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                      const held<Real>& c) {
+                                                      const step_constants<Real>& c) {
     return outputs_through(t, Real(1.0), y, f, c);
   }
   /// The outputs at a point that moves in the direction (dt, dy): their values and changes.
   template <class Value, class Real>
   SALTUS_FN static rated<Value, outputs> outputs_through(Value t, Value dt, const vec<Value, states>& y,
-                                                         const vec<Value, states>& dy, const held<Real>& c) {
+                                                         const vec<Value, states>& dy, const step_constants<Real>& c) {
     rated<Value, outputs> r;
     if constexpr (outputs > 0) {
       named<typename kinds::output, dual<Value>, outputs> out;
@@ -166,7 +168,8 @@ struct model_functions {
 
   /// Value is Real, or a number type over it.
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y,
+                                                     const step_constants<Real>& c) {
     named<typename kinds::output, Value, outputs> out;
     if constexpr (outputs > 0) {
       each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = Value(unset); });
@@ -177,8 +180,8 @@ struct model_functions {
 
   /// The next engine time of each time event after t; `sound` where the model's times are valid.
   template <class Real>
-  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,
-                                                           mask_of<Real>& sound) {
+  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y,
+                                                           const step_constants<Real>& c, mask_of<Real>& sound) {
     schedule<Model, Real, time_sign> when;
     when.t = Time::of_model(t);
     when.sound = mask_of<Real>::all(true);
@@ -189,7 +192,7 @@ struct model_functions {
   }
 
   template <class Real>
-  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     return Model::max_step(point_at(t, y, c));
   }
 
@@ -200,7 +203,8 @@ struct model_functions {
 
   /// Value is Real, or a number type over it.
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y,
+                                                            const step_constants<Real>& c) {
     named<typename kinds::guard, Value, model_guards> g;
     each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Value(unset); });
     if constexpr (model_guards > 0) Model::guards(point_at(t, y, c), g);
@@ -209,13 +213,14 @@ struct model_functions {
 
  protected:
   template <class Value, class Real>
-  SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
-    return {Time::of_model(t), y, c.p, c.d, c.locked.data, c.pieces.data};
+  SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y,
+                                                      const step_constants<Real>& c) {
+    return {Time::of_model(t), y, c.p, c.d, c.guard_values.data, c.pieces.data};
   }
 
   /// The model's own right-hand side, in engine time.
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, states> field(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, states> field(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     vec<Value, states> f;  // returned without a copy
     named_by<typename kinds::state, Value, states> dy{f};
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = Value(unset); });

@@ -12,11 +12,11 @@ struct mass_form : solved_for_rates<Functions> {
   using kinds = typename Functions::kinds;
   using Model = typename Functions::Model;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   /// The constant mass matrix.
   template <class Real>
-  SALTUS_FN static matrix<Real, states> mass(const held<Real>& c) {
+  SALTUS_FN static matrix<Real, states> mass(const step_constants<Real>& c) {
     named_matrix<typename kinds::state, Real, states> m;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA {
       each<states>([&](int j) SALTUS_INLINE_LAMBDA { m.values[i][j] = Real(0.0); });
@@ -32,7 +32,7 @@ struct mass_form : solved_for_rates<Functions> {
   /// M dy - f.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
+                                               const step_constants<Real>& c) {
     vec<Value, states> r;
     const auto f = Functions::rhs(t, y, c);
     const auto m = mass(c);

@@ -45,46 +45,47 @@ struct mechanical_form : Functions {
     if constexpr (requires { Model::projects_positions; }) return static_cast<bool>(Model::projects_positions);
     else return true;
   }();
-  static constexpr bool reaches = Functions::reaches;
-  static constexpr bool has_memory = reaches || keeps_invariants;
+  static constexpr bool has_reaching_phase = Functions::has_reaching_phase;
+  static constexpr bool has_memory = has_reaching_phase || keeps_invariants;
   using Functions::guards;
   using Functions::model_guards;
 
   /// The phase of each constraint.
   static constexpr double not_begun = 0.0, reached = 2.0;  ///< else the sign of s during the approach
   template <class Real>
-  struct held : Functions::template held<Real> {
-    vec<Real, reaches ? constraints : 0> phase;
+  struct step_constants : Functions::template step_constants<Real> {
+    vec<Real, has_reaching_phase ? constraints : 0> phase;
     vec<Real, invariants> kept;  ///< values of the invariants since the start or the last event
   };
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
-    each<reaches ? constraints : 0>([&](int k) SALTUS_INLINE_LAMBDA { body(a.phase[k], b.phase[k]); });
+    each<has_reaching_phase ? constraints : 0>([&](int k) SALTUS_INLINE_LAMBDA { body(a.phase[k], b.phase[k]); });
     each<invariants>([&](int k) SALTUS_INLINE_LAMBDA { body(a.kept[k], b.kept[k]); });
   }
   template <class Real>
-  SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>&,
+  SALTUS_FN static void remember(step_constants<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>&,
                                  mask_of<Real> where) {
-    if constexpr (reaches) {
+    if constexpr (has_reaching_phase) {
       const auto now = approach_at(Functions::point_at(t, y, c), c);
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { c.phase[k] = select(where, now.phase[k], c.phase[k]); });
     }
   }
   template <class Real>
-  SALTUS_FN static void take_invariants(held<Real>& c, Real t, const vec<Real, states>& y, mask_of<Real> where) {
+  SALTUS_FN static void take_invariants(step_constants<Real>& c, Real t, const vec<Real, states>& y,
+                                        mask_of<Real> where) {
     detail::take_invariants<system_of_bodies, Real>(Functions::point_at(t, y, c), c.kept, where);
   }
   template <class Real>
   SALTUS_FN static detail::nearer_point<Real, states> nearer_to_invariants(Real t, Real h, const vec<Real, states>& y,
-                                                                           const held<Real>& c) {
+                                                                           const step_constants<Real>& c) {
     return detail::nearer_to_invariants<system_of_bodies, Real>(Functions::point_at(t, y, c), c.kept, h);
   }
 
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     const auto at = Functions::point_at(t, y, c);
     const auto rate = system_of_bodies::rates(at);
-    if constexpr (reaches) {
+    if constexpr (has_reaching_phase) {
       system_of_bodies::move(at, approach_at(at, c).drive, at.motion.acceleration, at.motion.multiplier);
       at.motion.known = true;
     }
@@ -97,9 +98,9 @@ struct mechanical_form : Functions {
   }
 
   template <class Real>
-  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     auto all = Functions::guard_values(t, y, c);
-    if constexpr (reaches) {
+    if constexpr (has_reaching_phase) {
       const auto now = approach_at(Functions::point_at(t, y, c), c);
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { all[model_guards + k] = now.way.value[k]; });
     }
@@ -108,9 +109,9 @@ struct mechanical_form : Functions {
 
   template <class Real>
   SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                    const held<Real>& c) {
+                                                    const step_constants<Real>& c) {
     auto r = Functions::guards_along(t, y, f, c);
-    if constexpr (reaches) {
+    if constexpr (has_reaching_phase) {
       const auto now = approach_at(Functions::point_at(t, y, c), c);
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
         r.value[model_guards + k] = now.way.value[k];
@@ -122,7 +123,7 @@ struct mechanical_form : Functions {
 
   /// Marks the constraints whose guards are due as reached.
   template <class Real>
-  SALTUS_FN static void arrive(held<Real>& c, const vec<Real, guards>& due, mask_of<Real> where) {
+  SALTUS_FN static void arrive(step_constants<Real>& c, const vec<Real, guards>& due, mask_of<Real> where) {
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
       c.phase[k] = select(where & (due[model_guards + k] > Real(0.5)), Real(reached), c.phase[k]);
     });
@@ -130,7 +131,7 @@ struct mechanical_form : Functions {
 
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
+                                               const step_constants<Real>& c) {
     const auto f = rhs(t, y, c);
     vec<Value, states> r;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dy[i] - f[i]; });
@@ -170,7 +171,7 @@ struct mechanical_form : Functions {
   /// The lanes in which friction leaves no acceleration, or more than one.
   static constexpr bool has_paradoxes = system_of_bodies::has_friction;
   template <class Real>
-  SALTUS_FN static mask_of<Real> is_paradoxical(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static mask_of<Real> is_paradoxical(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     return system_of_bodies::is_paradoxical(Functions::point_at(t, y, c));
   }
 
@@ -178,28 +179,29 @@ struct mechanical_form : Functions {
   static constexpr bool may_be_singular = constraints == 0 && !system_of_bodies::is_sparse;
   /// Dead points, at which branches of the motion may meet.
   static constexpr bool has_branches =
-      constraints > 0 && !printed_projection && !reaches && !system_of_bodies::is_sparse;
+      constraints > 0 && !printed_projection && !has_reaching_phase && !system_of_bodies::is_sparse;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const held<Real>& c, Real) {
+                                                const vec<Real, states>& y1, const step_constants<Real>& c, Real) {
     return detail::on_other_branches<system_of_bodies, Real>(Functions::point_at(t0, y0, c),
                                                              Functions::point_at(t1, y1, c));
   }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, states>& y,
-                                                                          const held<Real>& c) {
+                                                                          const step_constants<Real>& c) {
     return detail::independence_at<system_of_bodies, Real>(Functions::point_at(t, y, c),
                                                            Functions::point_at(t, earlier_point(t, y, c), c));
   }
   template <class Real>
-  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y,
+                                                           const step_constants<Real>& c) {
     return {system_of_bodies::regularity_of_mass(Functions::point_at(t, y, c),
                                                  Functions::point_at(t, earlier_point(t, y, c), c)),
             Real(-1.0)};
   }
   /// A point that the motion may have passed, as far back as positions are large.
   template <class Real>
-  SALTUS_FN static vec<Real, states> earlier_point(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, states> earlier_point(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     const auto rate = system_of_bodies::rates(Functions::point_at(t, y, c));
     Real speed = Real(0.0);
     each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { speed = max(speed, abs(rate[i]) / (abs(y[i]) + Real(1.0))); });
@@ -211,7 +213,8 @@ struct mechanical_form : Functions {
 
   /// The largest residual of the constraints on both levels, and its constraint; quaternions are numbered after constraints.
   template <class Real>
-  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y,
+                                                         const step_constants<Real>& c) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
     const auto consider = [&](Real size, mask_of<Real> where, int k) SALTUS_INLINE_LAMBDA {
       const auto worse = where & !(size <= r.residual);
@@ -235,7 +238,7 @@ struct mechanical_form : Functions {
 
   /// The point at which a method that treats bodies evaluates them.
   template <class Value, class Real>
-  SALTUS_FN static auto point_of_bodies(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static auto point_of_bodies(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     return Functions::point_at(t, y, c);
   }
 
@@ -255,7 +258,8 @@ struct mechanical_form : Functions {
     with_rate<vec<Value, constraints>> way;
   };
   template <class Value, class Real>
-  SALTUS_FN static approach<Value, Real> approach_at(const point<Model, Value, Real>& at, const held<Real>& c) {
+  SALTUS_FN static approach<Value, Real> approach_at(const point<Model, Value, Real>& at,
+                                                     const step_constants<Real>& c) {
     constexpr double at_once = 0x1p-40;  // the time that counts as no approach
     named<typename Functions::kinds::constraint, Value, constraints> eta;
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { eta.values[k] = Value(Functions::unset); });
@@ -278,8 +282,9 @@ struct mechanical_form : Functions {
 
   /// The lanes in which constraint k is on and has been reached.
   template <class Real>
-  SALTUS_FN static mask_of<Real> holds(const point_of<Real>& at, const held<Real>& c, int k) {
-    if constexpr (reaches) return system_of_bodies::is_on(at, k) & (approach_at(at, c).phase[k] == Real(reached));
+  SALTUS_FN static mask_of<Real> holds(const point_of<Real>& at, const step_constants<Real>& c, int k) {
+    if constexpr (has_reaching_phase)
+      return system_of_bodies::is_on(at, k) & (approach_at(at, c).phase[k] == Real(reached));
     else return system_of_bodies::is_on(at, k);
   }
 
@@ -511,7 +516,7 @@ struct mechanical_form : Functions {
     moved_point<Real> to{at.y, Real(0.0)};
     all.judge(to.singular, to.of);
     const auto only_on = [&](vec<Real, constraints>& x) SALTUS_INLINE_LAMBDA {
-      if constexpr (reaches || system_of_bodies::any_switched)
+      if constexpr (has_reaching_phase || system_of_bodies::any_switched)
         each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { x[k] = select(on(k), x[k], Real(0.0)); });
     };
     if constexpr (projects_positions) {
@@ -543,7 +548,7 @@ struct mechanical_form : Functions {
   template <class Real, class Holds>
   SALTUS_FN static rows<Real> rows_that_hold(const point_of<Real>& at, Holds&& on) {
     auto r = system_of_bodies::rows_at(at);
-    if constexpr (reaches)
+    if constexpr (has_reaching_phase)
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
         r.position[k] = select(on(k), r.position[k], Real(0.0));
         each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { r.by[k][j] = select(on(k), r.by[k][j], Real(0.0)); });
@@ -588,7 +593,7 @@ struct mechanical_form : Functions {
   /// Compere 3.27: x - F [Phi; S], F = J' (J J')^-1 at the beginning of the pass.
   template <class System, class Real>
   SALTUS_FN static moved_point<Real> nearer_as_printed(const System& system, const point_of<Real>& at) {
-    static_assert(coordinates == velocities && !reaches && !system_of_bodies::any_switched,
+    static_assert(coordinates == velocities && !has_reaching_phase && !system_of_bodies::any_switched,
                   "the projection as printed is for q' = v and constraints that always hold");
     const auto r = system_of_bodies::rows_at(at);
     matrix<Real, constraints> a;

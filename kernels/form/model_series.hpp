@@ -23,7 +23,7 @@ struct model_series {
   using time = typename Functions::time;
   static constexpr int unknowns = kinds::state_count, values = kinds::value_count;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   /// Series of time and unknowns with room for `length` terms, and for all intermediate results of the equations. Derivatives are with
   /// respect to the model's time.
@@ -53,7 +53,7 @@ struct model_series {
 
     /// The coefficients of order k of the equations; those below must have been computed before.
     template <class Real>
-    SALTUS_FN vec<Value, unknowns> at_order(int k, const held<Real>& fixed) {
+    SALTUS_FN vec<Value, unknowns> at_order(int k, const step_constants<Real>& fixed) {
       table.begin(k, given);
       t.value = t.c[k];
       for (int j = 0; j < unknowns; ++j) x[j].value = x[j].c[k];
@@ -64,10 +64,10 @@ struct model_series {
 
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, unknowns> evaluate(const jet<Value>& t, const vec<jet<Value>, unknowns>& x, int k,
-                                                      const held<Real>& fixed) {
+                                                      const step_constants<Real>& fixed) {
     named<typename kinds::row_of_residual, jet<Value>, unknowns> zeros;
     for (int i = 0; i < unknowns; ++i) zeros.values[i] = jet<Value>(Functions::unset);
-    const point<Model, jet<Value>, Real, true> at{t, x, fixed.p, fixed.d, fixed.locked.data, fixed.pieces.data};
+    const point<Model, jet<Value>, Real, true> at{t, x, fixed.p, fixed.d, fixed.guard_values.data, fixed.pieces.data};
     Model::residual(at, zeros);
     vec<Value, unknowns> r;
     for (int i = 0; i < unknowns; ++i) r[i] = zeros.values[i].coefficient(k);

@@ -25,14 +25,14 @@ model_value first_not_finite(double t, const double* states, const double* param
   };
   if constexpr (f::tables == 0) {
     vec<Real, f::states> y;
-    typename f::template held<Real> c;
+    typename f::template step_constants<Real> c;
     for (int i = 0; i < f::states; ++i) y[i] = Real(states[i]);
     for (int i = 0; i < f::params; ++i) c.p[i] = Real(parameters[i]);
     for (int i = 0; i < f::discretes; ++i) c.d[i] = Real(discretes[i]);
-    for (int i = 0; i < f::guards; ++i) c.locked[i] = Real(0.0);
+    for (int i = 0; i < f::guards; ++i) c.guard_values[i] = Real(0.0);
     if (find(y, f::states)) return model_value::state;
     const auto g = f::guard_values(Real(t), y, c);  // their signs may be arguments of the other functions
-    for (int i = 0; i < f::guards; ++i) c.locked[i] = g[i];
+    for (int i = 0; i < f::guards; ++i) c.guard_values[i] = g[i];
     if constexpr (contract<Model>::has_rhs) {
       const auto dy = f::rhs(Real(t), y, c);
       for (int i = 0; i < f::states; ++i) rates[i] = dy[i].v;

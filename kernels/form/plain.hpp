@@ -9,14 +9,14 @@ template <class Functions>
 struct plain_form : Functions {
   using Functions::states;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   static constexpr bool has_field = true;
   static constexpr bool moves_states = false;
 
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
+                                               const step_constants<Real>& c) {
     return less_rates(Functions::field(t, y, c), dy);
   }
 

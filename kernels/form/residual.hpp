@@ -11,7 +11,7 @@ struct residual_form : solved_for_rates<Functions> {
   using kinds = typename Functions::kinds;
   using Model = typename Functions::Model;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   /// dF/d(dy/dt), or M, may become singular during the motion, unless it is singular from the start.
   static constexpr bool has_orientation = !kinds::mass_is_singular;
@@ -32,7 +32,7 @@ struct residual_form : solved_for_rates<Functions> {
 
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
+                                               const step_constants<Real>& c) {
     vec<Value, states> r;
     if constexpr (kinds::has_residual) {
       named<typename kinds::state, Value, states> rate, out;
@@ -55,7 +55,7 @@ struct residual_form : solved_for_rates<Functions> {
 
  private:
   template <class Value, class Real>
-  SALTUS_FN static auto mass(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static auto mass(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     named_matrix<typename kinds::state, Value, states> m;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA {
       each<states>([&](int j) SALTUS_INLINE_LAMBDA { m.values[i][j] = Value(0.0); });

@@ -16,14 +16,14 @@ struct semi_explicit_form : Functions {
   using Functions::index;
   using Functions::states;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
   /// The dense output of algebraic states of index 2 is of a lower order than that of the others.
   static constexpr bool projects_samples = highest_index == 2;
 
   /// An algebraic state has no time derivative: its residual is its entry of f alone.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
+                                               const step_constants<Real>& c) {
     vec<Value, states> r;
     const auto f = Functions::rhs(t, y, c);
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = index(i) == 0 ? dy[i] - f[i] : -f[i]; });

@@ -17,8 +17,8 @@ namespace saltus {
 /// control.
 template <class Base, bool InError, int... Of>
 struct sensitivities : Base {
-  static_assert(Base::highest_index < 2 && !Base::has_series && !Base::reaches && !Base::weighs_start &&
-                    Base::has_field != Base::moves_states,
+  static_assert(Base::highest_index < 2 && !Base::has_series && !Base::has_reaching_phase &&
+                    !Base::ranks_initial_guesses && Base::has_field != Base::moves_states,
                 "sensitivities are those of dy/dt = f(t, y), and of constraints of index 1");
   using model_form = Base;
   static constexpr int directions = sizeof...(Of);
@@ -43,7 +43,7 @@ struct sensitivities : Base {
   SALTUS_FN static constexpr bool is_of_initial(int j, int i) { return of(j) == -1 - i; }
 
   template <class Real>
-  struct held : Base::template held<Real> {
+  struct step_constants : Base::template step_constants<Real> {
     vec<Real, discretes * directions> discrete_rates;  ///< of the discrete variables, which events may set from states
     vec<Real, directions> event_time;                  ///< of the time of the current event, or of the end
     vec<Real, time_events * directions> next_time_events;  ///< of the next times of time events
@@ -63,8 +63,8 @@ struct sensitivities : Base {
     body(a.undefined, b.undefined);
   }
   template <class Real>
-  SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                 mask_of<Real> where) {
+  SALTUS_FN static void remember(step_constants<Real>& c, Real t, const vec<Real, states>& y,
+                                 const vec<Real, states>& f, mask_of<Real> where) {
     if constexpr (Base::has_memory) Base::remember(c, t, model_part(y), model_part(f), where);
   }
 
@@ -78,40 +78,42 @@ struct sensitivities : Base {
   }
 
   template <class Real>
-  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     return Base::guard_values(t, model_part(y), c);
   }
   template <class Real>
   SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                    const held<Real>& c) {
+                                                    const step_constants<Real>& c) {
     return Base::guards_along(t, model_part(y), model_part(f), c);
   }
   template <class Real>
   SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
-                                                                  const vec<Real, states>& dy, const held<Real>& c) {
+                                                                  const vec<Real, states>& dy,
+                                                                  const step_constants<Real>& c) {
     return Base::model_guards_through(t, dt, model_part(y), model_part(dy), c);
   }
   template <class Real>
   SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                      const held<Real>& c) {
+                                                      const step_constants<Real>& c) {
     return Base::outputs_along(t, model_part(y), model_part(f), c);
   }
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y,
+                                                     const step_constants<Real>& c) {
     return Base::output_values(t, model_part(y), c);
   }
   template <class Real>
   SALTUS_FN static rated<Real, outputs> outputs_through(Real t, Real dt, const vec<Real, states>& y,
-                                                        const vec<Real, states>& dy, const held<Real>& c) {
+                                                        const vec<Real, states>& dy, const step_constants<Real>& c) {
     return Base::outputs_through(t, dt, model_part(y), model_part(dy), c);
   }
   template <class Real>
-  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,
-                                                           mask_of<Real>& sound) {
+  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y,
+                                                           const step_constants<Real>& c, mask_of<Real>& sound) {
     return Base::next_time_events(t, model_part(y), c, sound);
   }
   template <class Real>
-  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     return Base::max_step(t, model_part(y), c);
   }
 
@@ -156,16 +158,17 @@ struct sensitivities : Base {
     return r;
   }
   template <class Value, int width = directions, class Real>
-  SALTUS_FN static typename Base::template held<lifted<Value, width>> lift_held(const held<Real>& c, int first = 0) {
+  SALTUS_FN static typename Base::template step_constants<lifted<Value, width>> lift_held(const step_constants<Real>& c,
+                                                                                          int first = 0) {
     using number = lifted<Value, width>;
-    typename Base::template held<number> r;
+    typename Base::template step_constants<number> r;
     r.p = lift_parameters<Value, width>(c.p, first);
     each<discretes>([&](int i) SALTUS_INLINE_LAMBDA {
       r.d[i] = with_rates<width>(Value(c.d[i]), [&](int j) SALTUS_INLINE_LAMBDA {
         return Value(c.discrete_rates[discretes * (first + j) + i]);
       });
     });
-    each<guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = number(Value(c.locked[i])); });
+    each<guards>([&](int i) SALTUS_INLINE_LAMBDA { r.guard_values[i] = number(Value(c.guard_values[i])); });
     each<piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = number(Value(c.pieces[i])); });
     if constexpr (Base::has_memory)
       Base::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = number(Value(from)); });
@@ -174,7 +177,7 @@ struct sensitivities : Base {
 
   /// f, and f_y S + f_p.
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     return put_down<Value>(Base::rhs(lifted<Value>(t), lift(y), lift_held<Value>(c)));
   }
 
@@ -183,7 +186,7 @@ struct sensitivities : Base {
   struct lifted_system {
     static constexpr auto kind = Base::equations;
     static constexpr int highest_index = Base::highest_index;
-    typename Base::template held<lifted<Real, width>> c;
+    typename Base::template step_constants<lifted<Real, width>> c;
 
     SALTUS_FN static constexpr int index(int i) { return Base::index(i); }
     static constexpr int widest_sweep = Base::widest_sweep;
@@ -241,7 +244,7 @@ struct sensitivities : Base {
 
   /// The time of the current event with its derivatives.
   template <class Real>
-  SALTUS_FN static lifted<Real> time_of_event(Real t, const held<Real>& c) {
+  SALTUS_FN static lifted<Real> time_of_event(Real t, const step_constants<Real>& c) {
     return with_rates(t, [&](int j) SALTUS_INLINE_LAMBDA { return c.event_time[j]; });
   }
 

@@ -18,17 +18,17 @@ struct sliding : Form {
   using rated = typename Form::template rated<Real, N>;
 
   template <class Real>
-  struct held : Form::template held<Real> {
+  struct step_constants : Form::template step_constants<Real> {
     Real surface;  ///< `surface_of` the guard along which the instance slides; 0: none
     Real pull;     ///< dg/dt while sliding: it corrects the drift of g by rounding and local errors
   };
   SALTUS_FN static constexpr double surface_of(int guard) { return static_cast<double>(guard + 1); }
   template <class Real>
-  SALTUS_FN static mask_of<Real> is_sliding(const held<Real>& c) {
+  SALTUS_FN static mask_of<Real> is_sliding(const step_constants<Real>& c) {
     return c.surface > Real(0.0);
   }
   template <class Real>
-  SALTUS_FN static mask_of<Real> slides_along(const held<Real>& c, int guard) {
+  SALTUS_FN static mask_of<Real> slides_along(const step_constants<Real>& c, int guard) {
     return c.surface == Real(surface_of(guard));
   }
 
@@ -41,25 +41,25 @@ struct sliding : Form {
   }
   /// Remembers where slides begin and end.
   template <class Real>
-  SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                 mask_of<Real> where) {
+  SALTUS_FN static void remember(step_constants<Real>& c, Real t, const vec<Real, states>& y,
+                                 const vec<Real, states>& f, mask_of<Real> where) {
     if constexpr (Form::has_memory) Form::remember(c, t, y, f, where);
   }
 
   template <class Value, class Real>
-  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     if (any(is_sliding(c))) return slide(t, y, c);
     return Form::rhs(t, y, c);
   }
 
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
+                                               const step_constants<Real>& c) {
     return Form::less_rates(rhs(t, y, c), dy);
   }
 
   template <class Real>
-  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
     vec<Real, guards> all = Form::guard_values(t, y, c);
     vec<Real, states> nowhere;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
@@ -71,7 +71,7 @@ struct sliding : Form {
 
   template <class Real>
   SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                    const held<Real>& c) {
+                                                    const step_constants<Real>& c) {
     auto r = Form::guards_along(t, y, f, c);
     watch_slides(t, y, f, c, r);
     return r;
@@ -83,19 +83,19 @@ struct sliding : Form {
     Value up, down;
   };
 
-  /// The model's fields on both sides of a surface, and the time derivatives of its guard along them. `surface` as in `held`.
+  /// The model's fields on both sides of a surface, and the time derivatives of its guard along them. `surface` as in `step_constants`.
   template <class Value, class Real>
   struct both_sides {
     vec<Value, states> up, down;
     surface_rates<Value> rate;
     Value g;
 
-    SALTUS_FN both_sides(Value t, const vec<Value, states>& y, const held<Real>& c, Real surface) {
+    SALTUS_FN both_sides(Value t, const vec<Value, states>& y, const step_constants<Real>& c, Real surface) {
       auto above = c, below = c;
       each_surface([&](int i) SALTUS_INLINE_LAMBDA {
         const auto here = surface == Real(surface_of(i));
-        above.locked[i] = select(here, Real(1.0), c.locked[i]);
-        below.locked[i] = select(here, Real(-1.0), c.locked[i]);
+        above.guard_values[i] = select(here, Real(1.0), c.guard_values[i]);
+        below.guard_values[i] = select(here, Real(-1.0), c.guard_values[i]);
       });
       up = Form::field(t, y, above);
       down = Form::field(t, y, below);
@@ -122,7 +122,7 @@ struct sliding : Form {
  private:
   /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others.
   template <class Value, class Real>
-  SALTUS_FN_COLD static vec<Value, states> slide(Value t, const vec<Value, states>& y, const held<Real>& c) {
+  SALTUS_FN_COLD static vec<Value, states> slide(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     const both_sides<Value, Real> s(t, y, c, c.surface);
     const Value alpha = (s.rate.down - Value(c.pull)) / (s.rate.down - s.rate.up);
     vec<Value, states> f;
@@ -136,7 +136,7 @@ struct sliding : Form {
   /// own guard is constant. Their time derivatives need second derivatives: duals of duals.
   template <class Real>
   SALTUS_FN static void watch_slides(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                     const held<Real>& c, rated<Real, guards>& r) {
+                                     const step_constants<Real>& c, rated<Real, guards>& r) {
     const auto slides = is_sliding(c);
     r.value[leaving_up] = r.value[leaving_down] = Real(1.0);
     r.rate[leaving_up] = r.rate[leaving_down] = Real(0.0);
@@ -148,7 +148,7 @@ struct sliding : Form {
     r.rate[leaving_down] = select(slides, s.rate.down.d[0], Real(0.0));
     each_surface([&](int i) SALTUS_INLINE_LAMBDA {
       const auto here = slides_along(c, i);
-      r.value[i] = select(here, c.locked[i], r.value[i]);
+      r.value[i] = select(here, c.guard_values[i], r.value[i]);
       r.rate[i] = select(here, Real(0.0), r.rate[i]);
     });
   }

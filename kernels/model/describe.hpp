@@ -221,7 +221,7 @@ class series_of {
     const Value sum = at.t + at.t;  // neither it nor its copies have a place yet
     vec<Rated, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Rated(at.y[i], sum);
-    const point<Model, Rated, Real> along{Rated(at.t, Value(1.0)), y, at.p, at.modes, at.locked, at.pieces};
+    const point<Model, Rated, Real> along{Rated(at.t, Value(1.0)), y, at.p, at.modes, at.guard_values, at.pieces};
     named<typename c::guard, Rated, c::guard_count> rates;
     Model::guards(along, rates);
     const Value share = sum / (at.t + at.t);

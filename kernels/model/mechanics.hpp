@@ -618,7 +618,7 @@ struct mechanics {
   /// The same model, parameters and modes at another point, over another number.
   template <class Other, class Value, class Real>
   SALTUS_FN static point_of<Other, Real> moved(const point_of<Value, Real>& at, Other t, const vec<Other, states>& y) {
-    return {t, y, at.p, at.modes, at.locked, at.pieces};
+    return {t, y, at.p, at.modes, at.guard_values, at.pieces};
   }
 
  private:

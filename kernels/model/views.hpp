@@ -275,7 +275,7 @@ struct point {
   const vec<Value, values>& y;
   const vec<Real, kinds::parameter_count>& p;
   const vec<Real, kinds::discrete_count>& modes;  ///< the discrete variables
-  const Real* locked;                             ///< guard values at the start of the step (discontinuity locking)
+  const Real* guard_values;                       ///< guard values at the start of the step (discontinuity locking)
   const Real* pieces;                             ///< current pieces of the tables; null without tables
 
   SALTUS_FN decltype(auto) operator[](typename kinds::state i) const { return value(place(i)); }
@@ -309,7 +309,7 @@ struct point {
   }
   /// L of Compere 5.3, held through the step: true if g >= 0 when the step began.
   SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {
-    return locked[static_cast<int>(i) + k] >= Real(0.0);
+    return guard_values[static_cast<int>(i) + k] >= Real(0.0);
   }
   /// The force of a constraint along its gradient, for guards and outputs of a mechanical system; 0 while the constraint is off.
   SALTUS_FN const Value& multiplier(typename kinds::constraint i, int k = 0) const {

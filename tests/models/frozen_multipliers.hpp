@@ -13,7 +13,7 @@ struct frozen_form : saltus::mechanical_form<Functions> {
   static constexpr bool has_memory = true;
 
   template <class Real>
-  struct held : base::template held<Real> {
+  struct step_constants : base::template step_constants<Real> {
     saltus::vec<Real, m> multiplier;
   };
   template <class A, class B, class F>
@@ -21,14 +21,14 @@ struct frozen_form : saltus::mechanical_form<Functions> {
     for (int k = 0; k < m; ++k) body(a.multiplier[k], b.multiplier[k]);
   }
   template <class Real>
-  SALTUS_FN static void remember(held<Real>& c, Real t, const saltus::vec<Real, n>& y, const saltus::vec<Real, n>&,
-                                 saltus::mask_of<Real> where) {
+  SALTUS_FN static void remember(step_constants<Real>& c, Real t, const saltus::vec<Real, n>& y,
+                                 const saltus::vec<Real, n>&, saltus::mask_of<Real> where) {
     const auto at = base::point_at(t, y, c);
     for (int k = 0; k < m; ++k) c.multiplier[k] = select(where, motion_of(at).multiplier[k], c.multiplier[k]);
   }
 
   template <class Value, class Real>
-  SALTUS_FN static saltus::vec<Value, n> rhs(Value t, const saltus::vec<Value, n>& y, const held<Real>& c) {
+  SALTUS_FN static saltus::vec<Value, n> rhs(Value t, const saltus::vec<Value, n>& y, const step_constants<Real>& c) {
     const auto at = base::point_at(t, y, c);
     const auto rows = bodies::rows_at(at);
     const typename bodies::template inertia<Value> inertia(at, rows);

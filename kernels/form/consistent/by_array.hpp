@@ -17,7 +17,7 @@ struct settling_by_array {
   static_assert(constraints <= values,
                 "more constraints than values: the array has not the rank that it was found to have");
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   /// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
   template <class System, class Real>
@@ -131,7 +131,8 @@ struct settling_by_array {
 
   /// The largest residual of the equations as written, and its equation.
   template <class Real>
-  SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y,
+                                                      const step_constants<Real>& fixed) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
     const auto f = array::equations_at(t, y, fixed);
     for (int i = 0; i < unknowns; ++i) {

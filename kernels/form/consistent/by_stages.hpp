@@ -17,7 +17,7 @@ struct settling {
   using layout = typename series::layout;
   static constexpr int unknowns = series::unknowns, values = series::values;
   template <class Real>
-  using held = typename Functions::template held<Real>;
+  using step_constants = typename Functions::template step_constants<Real>;
 
   /// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
   template <class System, class Real>
@@ -78,8 +78,8 @@ struct settling {
 
   /// A point that the solution may have passed, as far back as the values for which `counts` holds are large.
   template <class Real, class Counts>
-  SALTUS_FN_COLD static vec<Real, values> earlier_point(Real t, const vec<Real, values>& y, const held<Real>& fixed,
-                                                        Counts&& counts) {
+  SALTUS_FN_COLD static vec<Real, values> earlier_point(Real t, const vec<Real, values>& y,
+                                                        const step_constants<Real>& fixed, Counts&& counts) {
     auto before = y;
     const auto f = series::rates(t, y, fixed);
     Real speed = Real(0.0);
@@ -96,7 +96,7 @@ struct settling {
   /// there.
   template <class Real>
   SALTUS_FN_COLD static detail::independence<Real> independence_at(Real t, const vec<Real, values>& y,
-                                                                   const held<Real>& fixed) {
+                                                                   const step_constants<Real>& fixed) {
     auto j = series::jacobian(t, y, fixed);
     const auto was = series::jacobian(t, earlier_point(t, y, fixed, [](int) { return true; }), fixed);
     vec<Real, unknowns> nothing,
@@ -148,7 +148,7 @@ struct settling {
   struct gradients_of_two {
     gradient_rows<Real> here, there;
     SALTUS_FN_COLD gradients_of_two(Real t, const vec<Real, values>& y, Real t_there, const vec<Real, values>& y_there,
-                                    const held<Real>& fixed) {
+                                    const step_constants<Real>& fixed) {
       const auto j = series::jacobian(t, y, fixed), was = series::jacobian(t_there, y_there, fixed);
       for (int l = 0; l < unknowns; ++l) {
         Real largest = Real(0.0);
@@ -172,7 +172,7 @@ struct settling {
   /// are as dependent as the tolerance blurs them, a solution may go on along any branch.
   template <class Real>
   SALTUS_FN_COLD static mask_of<Real> on_other_branches(Real t0, const vec<Real, values>& y0, Real t1,
-                                                        const vec<Real, values>& y1, const held<Real>& fixed,
+                                                        const vec<Real, values>& y1, const step_constants<Real>& fixed,
                                                         Real rtol) {
     constexpr double some = 16.0;
     const Real blurred = Real(some * some) * (rtol * rtol);
@@ -188,7 +188,7 @@ struct settling {
   /// How independent the gradients are, squared, each relative to its length at an earlier point of the solution if that was larger.
   template <class Real>
   SALTUS_FN_COLD static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, values>& y,
-                                                                               const held<Real>& fixed) {
+                                                                               const step_constants<Real>& fixed) {
     const gradients_of_two<Real> of(t, y, t, earlier_point(t, y, fixed, occurs_in_gradients), fixed);
     matrix<Real, gradients> a;
     for (int k = 0; k < gradients; ++k)
@@ -350,7 +350,8 @@ struct settling {
 
   /// The largest residual of the equations as written, and its equation.
   template <class Real>
-  SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+  SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y,
+                                                      const step_constants<Real>& fixed) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
     typename series::template run<Real, series::highest + 1> equations(t, y);
     for (int j = 0; j < unknowns; ++j)

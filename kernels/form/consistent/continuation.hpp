@@ -22,20 +22,20 @@ template <class Series, class Real>
 struct continuation {
   static constexpr int unknowns = Series::unknowns, values = Series::values;
   using layout = typename Series::layout;
-  using held = typename Series::template held<Real>;
+  using step_constants = typename Series::template step_constants<Real>;
   /// For every unknown its change from the guess over its width; then s.
   using place = vec<Real, unknowns + 1>;
 
   const int k;
   const Real t;
   const vec<Real, values>& guess;
-  const held& fixed;
+  const step_constants& fixed;
   const homotopy kind;
   matrix<Real, unknowns> j0;
   vec<Real, unknowns> width, f0, scale;
 
   SALTUS_FN_COLD continuation(int stage, Real time, const vec<Real, values>& y, const vec<Real, values>& sizes,
-                              const held& what_is_held, homotopy which)
+                              const step_constants& what_is_held, homotopy which)
       : k(stage), t(time), guess(y), fixed(what_is_held), kind(which) {
     for (int l = 0; l < unknowns; ++l) width[l] = k + Series::d(l) >= 0 ? sizes[value_of(l)] : Real(0.0);
     f0 = Series::residual_of_stage(k, t, guess, fixed);

@@ -14,7 +14,7 @@ struct constrained_points : Functions {
   static constexpr bool has_field = true, moves_states = true, has_constraints = true, has_memory = true;
 
   template <class Real>
-  struct held : Functions::template held<Real> {
+  struct step_constants : Functions::template step_constants<Real> {
     saltus::vec<Real, m> multiplier;
   };
   template <class A, class B, class F>
@@ -22,14 +22,14 @@ struct constrained_points : Functions {
     for (int k = 0; k < m; ++k) body(a.multiplier[k], b.multiplier[k]);
   }
   template <class Real>
-  SALTUS_FN static void remember(held<Real>& c, Real t, const saltus::vec<Real, n>& y, const saltus::vec<Real, n>&,
-                                 saltus::mask_of<Real> where) {
+  SALTUS_FN static void remember(step_constants<Real>& c, Real t, const saltus::vec<Real, n>& y,
+                                 const saltus::vec<Real, n>&, saltus::mask_of<Real> where) {
     const auto now = multipliers(geometry<Real>(t, y, c), Functions::rhs(t, y, c), c);
     for (int k = 0; k < m; ++k) c.multiplier[k] = select(where, now[k], c.multiplier[k]);
   }
 
   template <class Value, class Real>
-  SALTUS_FN static saltus::vec<Value, n> rhs(Value t, const saltus::vec<Value, n>& y, const held<Real>& c) {
+  SALTUS_FN static saltus::vec<Value, n> rhs(Value t, const saltus::vec<Value, n>& y, const step_constants<Real>& c) {
     const geometry<Value> at(t, y, c);
     auto f = Functions::rhs(t, y, c);
     at.add_along(f, coordinates, multipliers(at, f, c));
@@ -73,8 +73,8 @@ struct constrained_points : Functions {
 
   template <class Real>
   SALTUS_FN static saltus::consistency<Real> constraint_residual(Real t, const saltus::vec<Real, n>& y,
-                                                                 const held<Real>& held) {
-    const geometry<Real> at(t, y, held);
+                                                                 const step_constants<Real>& constants) {
+    const geometry<Real> at(t, y, constants);
     saltus::consistency<Real> c{saltus::mask_of<Real>::all(true), Real(0.0), Real(0.0), Real(0.0)};
     const auto sliding_off = at.along(y, coordinates);
     for (int k = 0; k < m; ++k) c.residual = max(c.residual, max(abs(at.g[k]), abs(sliding_off[k])));
@@ -89,7 +89,7 @@ struct constrained_points : Functions {
     Value by[m][coordinates];
 
     template <class Real>
-    SALTUS_FN geometry(Value t, const saltus::vec<Value, n>& y, const held<Real>& c) {
+    SALTUS_FN geometry(Value t, const saltus::vec<Value, n>& y, const step_constants<Real>& c) {
       using slope = saltus::dual<Value, coordinates>;
       using once = saltus::dual<Value>;
       using twice = saltus::dual<once>;
@@ -151,7 +151,7 @@ struct constrained_points : Functions {
   /// The multipliers that keep 0 = g'' where f are the free accelerations: refined from those remembered.
   template <class Value, class Real>
   SALTUS_FN static saltus::vec<Value, m> multipliers(const geometry<Value>& at, saltus::vec<Value, n> f,
-                                                     const held<Real>& c) {
+                                                     const step_constants<Real>& c) {
     saltus::vec<Value, m> known;
     for (int k = 0; k < m; ++k) known[k] = Value(c.multiplier[k]);
     at.add_along(f, coordinates, known);

@@ -1,7 +1,7 @@
 // Growth of small differences: a form whose instances carry k of them, S, behind the states, and their growth. They obey dS/dt = f_y S and
 // pass through events like derivatives with respect to initial values (form/sensitivities.hpp). After every step they are made orthonormal
 // again (Gram and Schmidt); the sums of the logarithms of the factors grow as Lyapunov exponents times time (G. Benettin et al., Meccanica
-// 15 (1980) 9; through events: P. Mueller, Chaos, Solitons and Fractals 5 (1995) 1671). engine/follow_growth.hpp does that. The errors of S
+// 15 (1980) 9; through events: P. Mueller, Chaos, Solitons and Fractals 5 (1995) 1671). engine/lyapunov.hpp does that. The errors of S
 // count in step-size control, because states at rest would allow any step.
 #pragma once
 
@@ -23,7 +23,7 @@ template <class Base, int k>
 struct growth : detail::by_initial_values<Base, detail::indices<k>>::type {
   using form = typename detail::by_initial_values<Base, detail::indices<k>>::type;
   static_assert(k >= 1 && k <= Base::states, "there are as many exponents as states");
-  static constexpr bool follows_growth = true;
+  static constexpr bool lyapunov = true;
   static constexpr bool keeps_derivatives = false;
   using form::directions;
   using form::model_states;
@@ -33,7 +33,7 @@ struct growth : detail::by_initial_values<Base, detail::indices<k>>::type {
   static constexpr int batches = 16;
 
   template <class Real>
-  struct held : form::template held<Real> {
+  struct step_constants : form::template step_constants<Real> {
     Real growth_from;                   ///< growth before this time does not count
     Real begun, part_begun;             ///< when counting began, and when the current part began
     Real parts;                         ///< completed parts

@@ -1,4 +1,4 @@
-// Follows the growth of small differences of the states (form/growth.hpp): after steps and events they are made orthonormal.
+// Follows the growth of small differences of the states (form/lyapunov.hpp): after steps and events they are made orthonormal.
 #pragma once
 
 #include "engine/system.hpp"
@@ -20,9 +20,10 @@ SALTUS_FN void each_of_difference(instance<E, Real>& x, int i, int j, F&& body) 
     body(x.f[form::place(s, i)], x.f[form::place(s, j)]);
   }
   for (int d = 0; d < form::discretes; ++d)
-    body(x.held.discrete_rates[form::discretes * i + d], x.held.discrete_rates[form::discretes * j + d]);
+    body(x.constants.discrete_rates[form::discretes * i + d], x.constants.discrete_rates[form::discretes * j + d]);
   for (int e = 0; e < form::time_events; ++e)
-    body(x.held.next_time_events[form::time_events * i + e], x.held.next_time_events[form::time_events * j + e]);
+    body(x.constants.next_time_events[form::time_events * i + e],
+         x.constants.next_time_events[form::time_events * j + e]);
 }
 
 template <class E, class Real>
@@ -52,7 +53,7 @@ SALTUS_FN_COLD void orthonormalise(instance<E, Real>& x, mask_of<Real> where) {
     const Real inverse = select(known, Real(1.0) / left, Real(0.0));
     detail::each_of_difference(x, j, j, [&](const Real&, Real& of) SALTUS_INLINE_LAMBDA { set(of, of * inverse); });
     const Real logarithm = select(known, log(select(known, left, Real(1.0))), Real(-limits<typename E::T>::largest));
-    set(x.held.grown[j], x.held.grown[j] + logarithm);
+    set(x.constants.grown[j], x.constants.grown[j] + logarithm);
   }
 }
 
@@ -61,42 +62,43 @@ template <class E, class Real>
 SALTUS_FN_COLD void begin_growth(instance<E, Real>& x, double from) {
   E::form::set_differences(x.y);
   const double turned = E::form::time_sign * from;  // from = -infinity means the whole time, in either direction
-  x.held.growth_from = from >= -limits<double>::largest ? max(Real(turned), x.t_begin) : x.t_begin;
-  x.held.begun = x.held.part_begun = x.t_begin;
-  x.held.parts = x.held.grazings = Real(0.0);
+  x.constants.growth_from = from >= -limits<double>::largest ? max(Real(turned), x.t_begin) : x.t_begin;
+  x.constants.begun = x.constants.part_begun = x.t_begin;
+  x.constants.parts = x.constants.grazings = Real(0.0);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-    x.held.grown[j] = x.held.grown_before[j] = x.held.rates[j] = x.held.squared_rates[j] = Real(0.0);
+    x.constants.grown[j] = x.constants.grown_before[j] = x.constants.rates[j] = x.constants.squared_rates[j] =
+        Real(0.0);
   });
 }
 
 /// Called at an accepted point.
 template <class E, class Real>
-SALTUS_FN_COLD void follow_growth(instance<E, Real>& x, mask_of<Real> where) {
+SALTUS_FN_COLD void update_lyapunov(instance<E, Real>& x, mask_of<Real> where) {
   using form = typename E::form;
   orthonormalise(x, where);
-  auto& held = x.held;
+  auto& constants = x.constants;
   // Growth before counting begins is discarded.
-  const auto begins = where & (held.begun < held.growth_from) & (x.t >= held.growth_from);
+  const auto begins = where & (constants.begun < constants.growth_from) & (x.t >= constants.growth_from);
   const auto at_start = where & (x.t <= x.t_begin);
   const auto afresh = begins | at_start;
-  assign_where(begins, held.begun, x.t);
-  assign_where(afresh, held.part_begun, x.t);
+  assign_where(begins, constants.begun, x.t);
+  assign_where(afresh, constants.part_begun, x.t);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-    assign_where(afresh, held.grown[j], Real(0.0));
-    assign_where(afresh, held.grown_before[j], Real(0.0));
+    assign_where(afresh, constants.grown[j], Real(0.0));
+    assign_where(afresh, constants.grown_before[j], Real(0.0));
   });
-  const Real length = (x.t_end - held.growth_from) * Real(1.0 / form::batches);
-  const auto ends = where & (held.begun >= held.growth_from) & (x.t - held.part_begun >= length);
+  const Real length = (x.t_end - constants.growth_from) * Real(1.0 / form::batches);
+  const auto ends = where & (constants.begun >= constants.growth_from) & (x.t - constants.part_begun >= length);
   if (none(ends)) return;
-  const Real time = x.t - held.part_begun;
+  const Real time = x.t - constants.part_begun;
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-    const Real rate = (held.grown[j] - held.grown_before[j]) / time;
-    assign_where(ends, held.rates[j], held.rates[j] + rate);
-    assign_where(ends, held.squared_rates[j], fma(rate, rate, held.squared_rates[j]));
-    assign_where(ends, held.grown_before[j], held.grown[j]);
+    const Real rate = (constants.grown[j] - constants.grown_before[j]) / time;
+    assign_where(ends, constants.rates[j], constants.rates[j] + rate);
+    assign_where(ends, constants.squared_rates[j], fma(rate, rate, constants.squared_rates[j]));
+    assign_where(ends, constants.grown_before[j], constants.grown[j]);
   });
-  assign_where(ends, held.parts, held.parts + Real(1.0));
-  assign_where(ends, held.part_begun, x.t);
+  assign_where(ends, constants.parts, constants.parts + Real(1.0));
+  assign_where(ends, constants.part_begun, x.t);
 }
 
 }  // namespace saltus
