@@ -1,4 +1,4 @@
-// A chunk on an emulated device: what the host's half of the backend does, as short as can be.
+// Runs a chunk on an emulated device with a minimal version of the host's half of the backend.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct spread {
   long long event_rows;
 };
 
-/// A chunk on the emulated device: the host's part of a run, in the memory of the host. `run_kernel` runs one, as `emulate`
-/// does.
+/// Integrates a chunk on the emulated device: the host's part of a run, in the memory of the host. `run_kernel` runs one kernel,
+/// as `emulate` does.
 template <class E>
 class emulated_run {
  public:
