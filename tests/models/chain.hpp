@@ -1,4 +1,4 @@
-// A transition that makes another guard true: a pushes the state through b's zero, b (if `echo`) through a's again.
+// A transition that makes another guard due: a moves the state through b's zero, and b (if `echo`) moves it back through a's.
 #include <saltus.hpp>
 
 struct chain {
