@@ -1,4 +1,4 @@
-// A transition that makes another guard due: a moves the state through b's zero, and b (if `echo`) moves it back through a's.
+// A transition that makes another guard due: a moves z through b's zero, and b moves it back if `restore` says so.
 #include <saltus.hpp>
 
 struct chain {
