@@ -173,7 +173,7 @@ real derivative_of_height(real ceiling, real excess, real restitution, real grav
   const real v = std::sqrt(2 * gravity * ceiling * (1 + excess)), dv = gravity * ceiling / v;
   if (excess < 0) return dv * t;
   const real w = std::sqrt(2 * gravity * ceiling * excess), dw = gravity * ceiling / w;
-  const real since = t - (v - w) / gravity, later = (dv - dw) / gravity;  // time since the impact, and the derivative of the impact's time
+  const real since = t - (v - w) / gravity, later = (dv - dw) / gravity;  // time since impact, delay
   return -restitution * dw * since + (restitution * w + gravity * since) * later;
 }
 

@@ -400,7 +400,7 @@ TEST_F(Faults, OfTheTimeOfDayDoNoHarm) {
                                     {"FAULT_COUNT", folder() / "count"}});
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(differing(right, variables_of(folder() / "a.nc")), "");
-    EXPECT_TRUE(fs::exists(folder() / "count") && fs::file_size(folder() / "count") > 0) << "the program reads the clock";
+    EXPECT_TRUE(fs::exists(folder() / "count") && fs::file_size(folder() / "count") > 0) << "the clock is read";
   }
 }
 

@@ -322,7 +322,7 @@ TEST(until, indices_are_those_of_a_run_with_as_many_samples_bit_for_bit) {
   EXPECT_EQ(grown.what.count, count * 8);
   EXPECT_EQ(s.instances, count * 8);
   const auto half = whole_run(ishigami(design, count / 2, plain_settings));
-  EXPECT_GT(host::widest_half_width(half.summary.indices), half_width) << "half as many samples would not have been enough";
+  EXPECT_GT(host::widest_half_width(half.summary.indices), half_width) << "half as many would not be enough";
   for (const char* const chunk : {"run.chunk=0", "run.chunk=777"}) {
     const auto plain = whole_run(ishigami(design, count, with(chunk)));
     expect_same(s.indices, plain.summary.indices);
