@@ -642,7 +642,7 @@ struct gallery : one_state {
     g[one] = select(is(5), select(s > 0.0, s, -s) + at[y], g[one]);         // the same by a selection
     g[one] = select(is(6), 0.5 - floor(at.t + 1.0 - at[at_time]), g[one]);  // a jump
     g[one] =
-        select(is(7), s + 0.0 * sqrt(at.t - at.t + 1e-300), g[one]);  // for intervals, the root may be undefined
+        select(is(7), s + 0.0 * sqrt(at.t - at.t + 1e-300), g[one]);  // for intervals a root whose argument may be < 0
     g[one] = select(is(8), sin(20.0 * at.t) + at[y], g[one]);
     g[one] = select(is(9), at[y], g[one]);
   }
