@@ -14,7 +14,7 @@
 
 namespace saltus::test {
 
-/// How a run is spread over the emulated device.
+/// Distribution of a run over the emulated device.
 struct spread {
   int places, threads, turn_budget;
   long long event_rows;

@@ -208,7 +208,7 @@ TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {
             std::string::npos);
   EXPECT_EQ(saltus({"show", "auto.nc", "--instance", "0"}).out.find("went over to rodas5p at"), std::string::npos);
 
-  // Whatever gives up, before or after the change of method, is rescued; without rescue stiff instances still change the method.
+  // Instances that give up, before or after the change of method, are rescued; without rescue stiff instances still change the method.
   const auto shaken = run(with({"--set", "inject_exceptions=1"}));
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(shaken["final_y"][i], std::cos(10.0), 1e-6) << i;
   EXPECT_GT(*std::max_element(shaken["exception"].begin(), shaken["exception"].end()), 0);
@@ -259,7 +259,7 @@ TEST_F(cli, samples_depend_on_seed_and_instance_alone) {
   expect_same_bits(few, again, "the same seed");
   EXPECT_TRUE(same_bits(few["stiffness"], again["stiffness"]));
   for (const char* name : {"stiffness", "final_place", "steps"})
-    EXPECT_TRUE(std::equal(few[name].begin(), few[name].end(), many[name].begin())) << name << "of the first of many";
+    EXPECT_TRUE(std::equal(few[name].begin(), few[name].end(), many[name].begin())) << name << " of the first of many";
   EXPECT_NE(few["stiffness"], other["stiffness"]);
   EXPECT_TRUE(
       std::all_of(few["stiffness"].begin(), few["stiffness"].end(), [](double s) { return 0.5 <= s && s <= 9.0; }));

@@ -404,7 +404,7 @@ TEST_F(Faults, OfTheTimeOfDayDoNoHarm) {
   }
 }
 
-/// The second of two runs of one file says so and leaves it alone.
+/// The second of two runs of one file reports an error and leaves it alone.
 TEST_F(Faults, OfTwoRunsOfOneFileAreTold) {
   auto slowly = line();
   slowly.insert(slowly.end(), {"--set", "max_events=1e15", "--set", "max_steps=1e15", "--set",

@@ -203,7 +203,7 @@ TEST(sensitivity, of_a_linear_function_has_its_slopes_as_effects) {
   }
 }
 
-/// How often 95 % intervals contain the exact index, if a group is one pair, and if it is four pairs.
+/// Frequency with which 95 % intervals contain the exact index, if a group is one pair, and if it is four pairs.
 TEST(sensitivity, intervals_hold_at_least_as_often_as_they_say) {
   const exact_ishigami exact;
   for (const auto& [count, seeds] : {std::pair<std::int64_t, std::uint64_t>{256, 100}, {2048, 30}}) {

@@ -92,7 +92,7 @@ TEST_F(module_cache, any_flipped_bit_any_missing_byte_and_another_name_are_notic
   write_file(file, kept);
   EXPECT_TRUE(find_module(key('a'), ".so"));
   fs::rename(file, cache() / (key('b') + ".so"));
-  EXPECT_FALSE(find_module(key('b'), ".so")) << "a sound module, but not the one that was kept under this name";
+  EXPECT_FALSE(find_module(key('b'), ".so")) << "a sound module, but not the one stored under this name";
 }
 
 TEST_F(module_cache, a_key_is_made_of_names_and_contents_and_of_what_must_be_absent) {
@@ -208,7 +208,7 @@ TEST_F(module_cache, without_a_home_nobody_can_foresee_its_folder) {
 
   if (geteuid() != 0) GTEST_SKIP() << "only root can become a user without a home";
   if (const passwd* nobody = getpwuid(65534); nobody != nullptr && fs::exists(fs::path(nobody->pw_dir) / ".cache"))
-    GTEST_SKIP() << nobody->pw_dir << "/.cache is there: somebody has given the user without a home one";
+    GTEST_SKIP() << nobody->pw_dir << "/.cache exists: the user without a home has been given one";
   const auto private_folder = [] {
     const fs::path folder = cache_folder();
     struct stat about {};

@@ -33,7 +33,7 @@ TEST_P(Wall, ThatIsADoubleRootIsReachedAndNotPassed) {
           ASSERT_EQ(r.events[at], 1) << about << ", instance " << i;
           ASSERT_EQ(r.exception[at], 0) << about << ", instance " << i;
           ASSERT_LE(r.final("level", i), floor + 10.0 * rtol) << about << ", instance " << i;
-          // The error in the level is of the order of rtol, and it is the square of that in the time.
+          // The error in the level is of the order of rtol, so the error in the time is of the order of its square root.
           const double level = 0.8 + 0.7 * static_cast<double>(i) / 199.0, exact = 2.0 * std::sqrt(level - floor);
           ASSERT_NEAR(r.t_final[at], exact, 30.0 * std::sqrt(rtol)) << about << ", instance " << i;
         }

@@ -193,7 +193,7 @@ TEST_F(cli, two_runs_into_one_file_do_not_meet) {
   EXPECT_EQ(results(folder() / "long.nc.part")["status"].size(), 100000u);
   fs::remove(folder() / "long.nc.part");
 
-  // A run killed before it has written anything leaves a part that blocks nobody.
+  // A run killed before it has written anything leaves a part that blocks no other run.
   auto killed = start(other);
   ASSERT_TRUE(killed->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << killed->wait().err;
   killed->signal(SIGKILL);
@@ -346,7 +346,7 @@ TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
                    cache.string()))))
         << o.err;
   }
-  // The folder exists, but nobody can create a file in it, not even root.
+  // The folder exists, but no user can create a file in it, not even root.
   const auto o = saltus({"run", model()}, {{"SALTUS_CACHE", "/proc/self"}});
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(std::regex_match(

@@ -404,7 +404,7 @@ FEKETE = np.array([float(x) for x in """
 
 
 def charge_pump():
-    """Units pC, ns, V, mA. Charges at source and drain are constant, so all is a function of the input; its derivative gives the current."""
+    """In pC, ns, V, mA. Charges at source and drain are constant, so all is a function of the input; its derivative gives the current."""
     m = lambda x: mp.mpf(x)
     vt0, gamma, phi, cox, cs, cd, high = m("0.2"), m("0.035"), m("1.01"), m(4), m("1.6"), m("0.4"), m(20)
     vfb = vt0 - gamma * mp.sqrt(phi) - phi

@@ -249,7 +249,7 @@ TEST(zarr, two_runs_do_not_meet_and_what_is_there_is_not_harmed) {
   first.close(1);
   EXPECT_EQ(at("a.zarr").first, exit_usage);
   EXPECT_NE(at("a.zarr").second.find("it exists: --force replaces it"), std::string::npos);
-  // A folder of something else, a file or a link is never replaced, whatever the options say.
+  // A folder with other contents, a file or a link is never replaced, for any options.
   fs::create_directories(dir / "b.zarr" / "c");
   std::ofstream(dir / "b.zarr" / "zarr.json") << R"({"zarr_format": 3, "node_type": "group", "attributes": {}})";
   std::ofstream(dir / "c.zarr") << "mine";
