@@ -227,7 +227,7 @@ TEST(Start, NearestIsThePointThatIsNearest) {
   expect_on_constraints(line), expect_on_constraints(circle), expect_on_constraints(ellipse);
 }
 
-// ---- rounding errors of terms that cancel---- ------------------------------------------------------------------------
+// ---- rounding errors of terms that cancel -----------------------------------------------------------------------------
 
 /// State q from the charge at that time, in both models of the nodes.
 double second_node(double current, double capacity, double time) {
@@ -344,7 +344,7 @@ TEST(Events, UnilateralGuardsOnAlgebraicStates) {
   }
 }
 
-// ---- ends of instances- ------------------------------------------------------------------------------------------
+// ---- ends of instances ----------------------------------------------------------------------------------------------
 
 TEST(Mishaps, NumbersThatAreNoneHarmTheirInstanceOnly) {
   const std::vector<std::string> settings = {"level=0.5", "bump=1.0"};
@@ -446,7 +446,7 @@ TEST(IndexTwo, NumbersThatAreNoneHarmTheirInstanceOnly) {
   EXPECT_NEAR(r.t_final[1], 1, 1e-8);
 }
 
-// ---- a singular mass matrix that mixes derivatives in rows -----------------------------------------------------------
+// ---- a singular mass matrix that mixes derivatives in rows ----------------------------------------------------------
 
 void expect_mixed(const outcome& r, std::int64_t i, double t, double omega, double tolerance, std::int64_t sample) {
   const double c = std::cos(omega * t), s = std::sin(t);

@@ -33,7 +33,7 @@ host::columns inputs_of(const outcome& r) {
   return in;
 }
 
-// ---- impacts that accumulate on a moving table- (tests/models/moving_table.hpp)
+// ---- impacts that accumulate on a moving table (tests/models/moving_table.hpp)
 
 /// A ball on a moving table, simulated from impact to impact.
 struct shaken_ball {

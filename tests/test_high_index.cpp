@@ -311,7 +311,7 @@ TEST(AnyOrderModes, OfDifferentIndexStandSideBySideInLanes) {
   EXPECT_EQ(*std::min_element(all.events.begin(), all.events.end()), 0);
 }
 
-// ---- failures-------- -----------------------------------------------------------------------------------------------
+// ---- failures --------------------------------------------------------------------------------------------------------
 
 const char* const parabola_body = R"(
   static constexpr double span[] = {0.0, 2.0};

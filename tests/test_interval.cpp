@@ -32,7 +32,7 @@ using exact = long double;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// ---- enclosures---- -----------------------------------------------------------------------------------------------
+// ---- enclosures -----------------------------------------------------------------------------------------------------
 
 /// Arguments between two numbers, or +-2^u with u between two numbers.
 struct range {

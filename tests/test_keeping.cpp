@@ -366,7 +366,7 @@ TEST(Bands, OfAStratifiedSampleAreItsDistribution) {
   }
 }
 
-// ---- rejected specs-------
+// ---- rejected specs
 
 std::string complaint(const std::vector<std::string>& settings) {
   try {

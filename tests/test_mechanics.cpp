@@ -296,7 +296,7 @@ TEST(Disc, ThatWobblesIsThatOfRouth) {
   expect_near(r, "y", 3.432036938437312494, 1e-8);
 }
 
-// ---- the same bits however it runs --------------------------------------------------------------------------------------
+// ---- the same bits however it runs ----------------------------------------------------------------------------------
 
 TEST(Bits, AreThoseOfOneLane) {
   const std::vector<std::string> settings = {"method=dp5", "rtol=1e-8", "t=[0.0, 0.2]",

@@ -498,7 +498,7 @@ TEST(partitioning, vehicle_has_the_same_bits_on_any_lanes) {
   expect_same_log(one, eight);
 }
 
-// ---- rejected cases-- -------------------------------------------------------------------------------------------------
+// ---- rejected cases --------------------------------------------------------------------------------------------------
 
 TEST(partitioning, is_for_mechanical_models_alone) {
   for (const auto& method : methods_here) {

@@ -122,7 +122,7 @@ TEST(ThrownDisc, HasTheSameBitsInAllLanes) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------ simultaneous---
+// --------------------------------------------------------------------------------------------------------- simultaneous
 
 /// A body that meets up to four rough surfaces at once: tests/models/rough_corner.hpp.
 struct corner {

@@ -587,7 +587,7 @@ TEST_P(SensitivitiesBesideDifferences, Agree) {
 }
 INSTANTIATE_TEST_SUITE_P(All, SensitivitiesBesideDifferences, testing::Range(0, 7));
 
-// ------------------------------------------------------------------------------------------------- undefined derivatives------
+// ------------------------------------------------------------------------------------------------------ undefined derivatives
 
 TEST(Sensitivities, OfTwoEventsAtOnce) {
   // At t = 1 both ramps reach their marks. The events are independent: both orders give the same result.

@@ -17,7 +17,7 @@
 namespace command_line {
 namespace {
 
-// ------------------------------------------------------------------------------------------- headers that are no models-
+// ------------------------------------------------------------------------------------------------- headers that are no models
 
 /// A header with a mistake, and the sentence that the program must print: `line` is the line in the header (0: the file as a whole),
 /// `sentence` a regular expression for the rest of the message.
@@ -392,7 +392,7 @@ TEST_F(cli, line_endings_of_windows_are_no_mistake) {
   EXPECT_EQ(json(o.out)["guards[0].name"], "centre");
 }
 
-// ------------------------------------------------------------------------------------------------------- a user's own model
+// --------------------------------------------------------------------------------------------------------- a user's own model
 
 TEST_F(cli, a_header_of_ones_own_is_compiled_when_it_has_changed) {
   const setting own = {{"SALTUS_CACHE", folder() / "cache"}};

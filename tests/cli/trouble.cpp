@@ -25,7 +25,7 @@
 namespace command_line {
 namespace {
 
-// ------------------------------------------------------------------------------------------------- instances that fail---
+// ----------------------------------------------------------------------------------------------------- instances that fail
 
 TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
   const std::string good = "0.9, 1.1, 1.3, 1.5, 1.7, 1.9, 2.1, 2.3, 2.5", bad_stiffness = "4.0, 4.0, 4.0";
@@ -69,7 +69,7 @@ TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
   EXPECT_EQ(saltus({"run", "mixed.toml", "--force", "--set", "run.allowed_failed=0.24"}).code, 3);
 }
 
-// ---------------------------------------------------------------------------------------------------- a system that fails---
+// -------------------------------------------------------------------------------------------------------- a system that fails
 
 TEST_F(cli, an_output_that_cannot_be_written_is_found_out_at_once) {
   fs::create_directories(folder() / "taken.nc");

@@ -510,7 +510,7 @@ def slack_pendulum_any_order():
          events=[["slack", float(mp.nstr(t_slack, 17))], ["pull", float(mp.nstr(t_pull, 17))]])
 
 
-# ---- models of high index--- ------------------------------------------------------------------------------------------
+# ---- models of high index -------------------------------------------------------------------------------------------
 
 
 def index_chain_7():
@@ -605,7 +605,7 @@ def pendulum_chain_7():
         keep("pendulum_chain_7", t_end, {k: (both[0][k], both[1][k]) for k in both[0]}, "in the three angles, DOP853; lengths by series")
 
 
-# ---- numbers from elsewhere------ -----------------------------------------------------------------------------------
+# ---- numbers from elsewhere -----------------------------------------------------------------------------------------
 
 
 def elsewhere():

@@ -37,7 +37,7 @@ def first_root(g, start, end, step):
     return None
 
 
-# --- integration without a formula-------- -------------------------------------------------------------------------
+# --- integration without a formula ---------------------------------------------------------------------------------
 
 
 def extrapolated_step(f, y, h, columns=11):
