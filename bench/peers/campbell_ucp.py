@@ -4,7 +4,7 @@
     bench/peers/campbell_ucp.py [--partitioned] [--end 30]
 
 The equations are differentiated k = 2 times: G(x', w, x, t) = 0, w the higher derivatives. At the start of every step a singular
-value decomposition decides the rank of [G_x' G_w] relative to the largest; the constraints D are G_x without its part in this range.
+value decomposition decides the rank of [G_x' G_w] relative to the largest value; its left null vectors times G_x give the constraints D.
 U = (U1 U2) with D U2 = 0; with --partitioned, U is a permutation by QR with column pivoting of D. For given z2 = U2' x, damped
 Gauss-Newton steps of least norm give (x', w, z1) from G = 0. z2 is integrated by the Adams-Bashforth-Moulton pair of order 4 with variable
 steps, P(EC)^2 E; its past is kept in x and x', so new coordinates need no restart. H211b (b = 4) chooses steps from the difference of
