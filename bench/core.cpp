@@ -3,8 +3,8 @@
 //
 //     bench_core [--rounds=N] [--revision=TEXT] [--benchmark_filter=REGEX]
 //
-// One round measures everything once, all ways to run one study right after one another, so that other load on the
-// machine affects both sides of a ratio. One thread is measured in processor time, several in wall time.
+// One round measures everything once and runs all ways of one study directly after one another, so that other load on the
+// machine affects both sides of a ratio. One thread is measured in processor time, several threads in wall time.
 #include <algorithm>
 #include <iostream>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 
 std::vector<study> all_studies() {
   const problem lorenz{"lorenz", "lorenz", "rho", 0.0, 21.0, 10.0};
-  // With a flow below 0.28 the valve chatters, above 7.5 it never touches its seat.
+  // The valve chatters with a flow below 0.28 and never touches its seat with a flow above 7.5.
   const problem valve{"relief_valve", "relief_valve", "flow", 0.5, 10.0, 40.0};
   const problem afloat{"relief_valve_afloat", "relief_valve", "flow", 8.0, 10.0, 40.0};
   const problem no_seat{"floating_valve", SALTUS_SOURCE_FOLDER "/bench/floating_valve.hpp", "flow", 8.0, 10.0, 40.0};
@@ -99,7 +99,7 @@ void add(std::vector<measured>& entries, other_compiler& other) {
   }
 }
 
-/// Prints the header once, not in every round.
+/// Prints the header once instead of in every round.
 class console : public benchmark::ConsoleReporter {
  public:
   console() : ConsoleReporter(OO_Tabular) {

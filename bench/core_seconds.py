@@ -5,10 +5,10 @@ import subprocess
 
 
 def core_seconds(saltus, model, words, file):
-    """Seconds of user time that `saltus run` takes on one thread, and what it prints."""
+    """User time in seconds of `saltus run` on one thread, and its output."""
     command = [saltus, "run", model, "-o", file, "--force", "--json", "--set", "run.threads=1", *words]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    # No lanes are measured beside it: that compiles.
+    # Lanes are not measured beside it, since that compiles.
     text = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ, SALTUS_MEASURE="never"))
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, text.stdout
 

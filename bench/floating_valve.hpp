@@ -1,4 +1,4 @@
-// The relief valve without its seat: the same equations and no guard, to measure the cost of detection.
+// The relief valve without its seat: the same equations and no guard, to measure the cost of event detection.
 #include <saltus.hpp>
 
 struct floating_valve {

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Models of any order and index (docs/high_index.md) from their built-in texts, without hints: what comes out, beside reference values.
+"""Models of any order and index (docs/high_index.md) from their built-in texts, without hints: results beside reference values.
 Markdown to stdout.
 
     bench/high_index.py SALTUS [--quick] [--models a,b] [--only PART] [--texts FOLDER] [--revision TEXT]
 
 --texts: a folder to read the models from instead of the program. --only: a part, `models`, `orbits`, `coordinates`, `shuttle` or `robots`.
 
-Every model of tests/reference/any_order.json is run to each time that the file has values of, by Taylor series at three tolerances
-and by dop853 at one, stiff ones by rodas5p at two as well, one instance in one lane on one thread. Correct digits are those of the value that has the fewest: of its error
-over the largest reference value of this quantity, or over 0.001 if that is more. Seconds are those of the integration. Then: errors
-along two tight orbits, beside published ones; local coordinates beside the projection of ends, and Campbell's method as his paper has
-it (bench/peers/campbell_ucp.py); both branches of the shuttle; 10,000 robots with different parameters, three of them
-beside SciPy (bench/peers/scipy_parallel_robot.py). Needs h5py, numpy and scipy.
+Every model of tests/reference/any_order.json runs to each time for which the file has values: by Taylor series at three tolerances,
+by dop853 at one, and stiff ones also by rodas5p at two; one instance in one lane on one thread. Correct digits are those of the value
+with the fewest: its error over the largest reference value of this quantity, or over 0.001 if that is more. Seconds are those of the
+integration. Then follow errors along two tight orbits beside published ones; local coordinates beside the projection of ends, and
+Campbell's method as in his paper (bench/peers/campbell_ucp.py); both branches of the shuttle; 10,000 robots with different parameters,
+three of them beside SciPy (bench/peers/scipy_parallel_robot.py). Needs h5py, numpy and scipy.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ IMPLICIT = [("rodas5p", "1e-6"), ("rodas5p", "1e-9")]
 TOO_STIFF = ("ring_modulator_any_order", "ring_modulator_index_2", "nand_gate_any_order")  # for more than ONE_WAY explicitly
 STIFF = TOO_STIFF + ("charge_pump", "flexible_slider_crank", "transistor_amplifier_any_order")
 LIMIT = 60  # seconds of an instance
-LEAST = 1e-3  # what an error is taken relative to at least
+LEAST = 1e-3  # smallest reference size of an error
 REMARKS = {
     "ring_modulator_any_order": "Stiff: a stray capacitance of 2 pF at some ohms is discharged within 1e-10 s.",
     "ring_modulator_index_2": "Stiffer without the stray capacitances: a coil behind a blocked diode has a time constant below 1e-9 s.",
@@ -44,7 +44,7 @@ REMARKS = {
 }
 
 
-# Largest errors of x1 and x2 on [0, 30] that are published, for a tolerance of 1e-6.
+# Published largest errors of x1 and x2 on [0, 30] for a tolerance of 1e-6.
 PUBLISHED_ORBITS = {10: "0.013, 0.0042; 0.0128, 0.0036 with new coordinates in every step (which is which by size)",
                     100: "fixed coordinates fail; up to 0.012 with others (read from a figure)"}
 SPREAD = {"Fs": 3.0, "Fv": 0.5, "Kc": 600.0, "Ti": 300.0, "Td": 0.05, "m1": 0.82, "m2": 0.14, "m3": 0.5, "m4": 5.0}
@@ -103,7 +103,7 @@ def digits(error):
 
 
 def compared(told, values, events, entry, scale):
-    """Correct digits and whose they are, and how far events are from those of the reference."""
+    """Correct digits and the quantity that has them, and the distance of events from those of the reference."""
     if not told["ok"]:
         return "-", "", ""
     errors = {name: abs(float(values[name][0]) - value) / scale[name] for name, value in entry["values"].items()}
@@ -125,7 +125,7 @@ def table_of(saltus, model, entries, ways):
     print(f"| to | method | rtol | correct digits | fewest of | steps | rejected | events |{' off by |' if with_events else ''} s | status |")
     print(f"|---:|---|---:|---:|---|---:|---:|---:|{'---:|' if with_events else ''}---:|---|", flush=True)
     scale = scales(entries)
-    slow = set()  # those that a shorter run was too slow for
+    slow = set()  # settings that were too slow for a shorter run
     for entry in entries:
         own = entry.get("parameters", {})
         until = f"{entry['t_end']:.9g}" + "".join(f", {name} = {value:g}" for name, value in own.items())
@@ -177,7 +177,7 @@ def errors_on_orbit(file, b):
 
 
 def coordinates(saltus, reference, quick):
-    """What a step is made in: all values with the end projected, tangents, or some of the values."""
+    """The variables in which a step is made: all values with the end projected, tangents, or some of the values."""
     print("## Coordinates of a step\n\n`all`: all values are integrated, and the end of a step is put back onto the constraints; `unitary`, "
           "`partitioned`: local coordinates. Errors of the orbits are the largest at 3001 points of [0, 30], others those at the end, "
           "relative as above; `off`: the constraint and x3 at these points; `residual`: the largest of an equation after any step. Seconds are the "

@@ -1,11 +1,11 @@
-// The randomised hunt (testing/hunt.hpp) in large numbers, as a table on stdout in Markdown.
+// The randomised hunt (testing/hunt.hpp) with many cases, as a Markdown table on stdout.
 //
 //     bench_hunt [--cases=N] [--dynamic=N] [--slow=N] [--threads=N] [--seed=N] [--revision=TEXT] [--only=DETECTION]
 //
-// N polynomials over one step by dp5 with certified detection, a hundredth as many by bs3 and dop853, and as many as
-// these with hermite; N cases of real dynamics with every method that certifies, and with hermite; N slow thresholds
-// beside a fast mode with every explicit method. --cases=0 leaves the first out, and so on; --only=hermite hunts real
-// dynamics with that detection alone.
+// The hunt runs N polynomials over one step by dp5 with certified detection, a hundredth as many by bs3 and dop853, and
+// that hundredth again with hermite; N cases of real dynamics with every method that certifies, and with hermite; N slow
+// thresholds beside a fast mode with every explicit method. --cases=0, --dynamic=0 or --slow=0 leaves a part out;
+// --only=hermite restricts the real dynamics to that detection.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,7 +38,7 @@ std::string rate(std::int64_t part, std::int64_t whole) {
   return part == 0 ? "0" : fmt::format("{} ({:.1e})", part, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// Multiple roots take longest, since the search ends at its limits: their share is smaller.
+/// Multiple roots take longest, since the search runs to its limits; their share is therefore smaller.
 double share_of(test::shape s) {
   switch (s) {
     case test::shape::scattered: return 0.40;
@@ -82,7 +82,7 @@ void hunt(const char* method, const char* detection, double cases, int threads, 
   print_row(method, name, "**all**", all, seconds);
 }
 
-/// What `hermite` misses, by degree and by how long the steps are.
+/// Events that `hermite` misses, by degree and by length of the steps.
 void print_by_degree(double cases, int threads, std::uint64_t seed) {
   fmt::print("\nShare of cases with scattered roots in which `hermite` misses any, by degree:\n\n| method, steps |");
   for (std::size_t k = 1; k < 9; ++k) fmt::print(" {} |", k);
@@ -124,7 +124,7 @@ void hunt_at_tolerances(const char* method, const std::string& detection, const 
   print_dynamic_row(method, detection, all, took.count());
 }
 
-/// Cases in all, shared by methods, tolerances and kinds of dynamics.
+/// `cases` is the total over methods, tolerances and kinds of dynamics.
 void hunt_dynamics(double cases, int threads, std::uint64_t seed, const std::string& only,
                    test::heard which = test::heard::both) {
   const char* const model = which == test::heard::one_way ? "one_way_oscillator" : "oscillating_guards";

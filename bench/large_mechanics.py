@@ -4,9 +4,9 @@
     bench/large_mechanics.py SALTUS [--quick] [--revision TEXT]
 
 Each chain has three coordinates and two constraints for a link (problems/parts/n_link_chain.hpp). Instances that curl by different
-angles, 16 at 33 links and more of shorter ones, are integrated with dp5 at rtol = 1e-6 over a second, one thread. Seconds are
-processor time: of a run less that of a very short one, over all evaluations of the right-hand side, so that projections after steps
-are part of it; of compiling that of the first run.
+angles, 16 with 33 links and more of shorter chains, are integrated with dp5 at rtol = 1e-6 over a second on one thread. Seconds are
+processor time. Time per evaluation: a run minus a very short one, over all evaluations of the right-hand side, so that projections after
+steps are included; compile time: that of the first run.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ def processor_seconds(command, environment):
 
 
 def measured(saltus, folder, links, sparse, lanes):
-    """Seconds of compiling, and of an evaluation of one instance."""
+    """Seconds of compilation, and of one evaluation for one instance."""
     name = f"chain_{links}_{'sparse' if sparse else 'dense'}"
     model = Path(folder) / f"{name}.hpp"
     model.write_text(f'#include "{PARTS}"\nstruct {name} : n_link_chain_of<{links}> {{\n'

@@ -1,11 +1,11 @@
-// Many states per instance: which method, and how many lanes, when the stages of a step no longer fit into the cache.
+// Models with many states per instance: the best method and number of lanes when the stages of a step no longer fit into the cache.
 //
 //     bench_large_n [--revision=TEXT]                        the tables of bench/results/large_n.md
 //     bench_large_n equal MODEL|N,... METHOD,... [LANES]     time at equal error, over tolerances
 //     bench_large_n lanes MODEL|N,... METHOD,... LANES,...   time per right-hand side and state, at one tolerance
 //
-// A number N stands for the chain of N states (models/parts/chain.hpp). One thread; processor time; the settings of a
-// row are run by turns, and the fastest of five rounds counts. Pin it (taskset -c 0), and compare within one run only.
+// A number N denotes the chain of N states (models/parts/chain.hpp). Times are processor times of one thread; the settings of
+// a row run in turns, and the fastest of five rounds counts. Pin the process (taskset -c 0), and compare within one run only.
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -26,7 +26,7 @@ std::vector<std::string> parts_of(const std::string& text) {
   return r;
 }
 
-/// The header of a model: of the chain with so many states if `what` is a number.
+/// The header of a model; a number `what` selects the chain with that many states.
 std::string model_called(const std::string& what) {
   if (what.find_first_not_of("0123456789") != std::string::npos) return what;
   const int states = std::stoi(what);
@@ -40,7 +40,7 @@ std::string model_called(const std::string& what) {
   return header;
 }
 
-/// An ensemble of a model, whose first parameter (the amplitude of the chain) varies by a tenth.
+/// An ensemble of a model whose first parameter (the amplitude of the chain) varies by a tenth.
 host::plan plan_for(const std::string& model, const std::string& method, double rtol, int lanes, std::int64_t count) {
   const auto about = host::describe_model(host::find_model(model));
   const auto& first = about.parameters.at(0);
@@ -52,7 +52,7 @@ host::plan plan_for(const std::string& model, const std::string& method, double 
   return p;
 }
 
-/// One setting of an ensemble, and the shortest time that it took.
+/// One setting of an ensemble, and its shortest time.
 struct way {
   std::string method;
   double rtol;
@@ -73,13 +73,13 @@ void measure(std::vector<way>& all) {
     for (auto& w : all) w.measure();
 }
 
-/// Enough instances for a few in every lane of the widest setting, and few enough for a short run.
+/// Enough instances for a few in every lane of the widest setting, but few enough for a short run.
 std::int64_t count_for(const std::string& model) {
   const auto states = static_cast<std::int64_t>(host::describe_model(host::find_model(model)).states.size());
   return std::clamp<std::int64_t>(16 * (256 / states), 64, 1024);
 }
 
-/// The time per instance at an error, between the tolerances measured; NaN outside.
+/// Time per instance at an error, interpolated between the tolerances measured; NaN outside.
 double time_at(const std::vector<std::pair<double, double>>& errors_and_times, double error) {
   for (std::size_t i = 1; i < errors_and_times.size(); ++i) {
     const auto [e0, t0] = errors_and_times[i - 1];

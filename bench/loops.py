@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Closed loops over a thousand turns, in ensembles: a table in Markdown.
+"""Closed loops over a thousand turns in ensembles: a table in Markdown.
 
     bench/loops.py SALTUS [--count N] [--part X] [--backend NAME] [--only TEXT]
 
-Each ensemble is one command, with dop853 at rtol = 1e-10, and every instance makes a thousand turns or more; with --part X the time
-spans are X of that. `open by` is the largest residual of any constraint, on the level of positions or of velocities, after any
-accepted step of any instance; `energy` is by how much the energy of an instance varied, relative to what it was, where nothing
-should change it: the largest of all. Reads the files by netCDF4.
+Each ensemble is one command with dop853 at rtol = 1e-10, and every instance makes a thousand turns or more; with --part X the time
+spans are multiplied by X. `open by` is the largest residual of any constraint, of positions or of velocities, after any accepted step
+of any instance; `energy` is the largest variation of an instance's energy relative to its initial value, where the energy should be
+constant. Reads the files by netCDF4.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ from pathlib import Path
 import netCDF4
 import numpy
 
-# Name, what differs between instances, time span, does it keep its energy?
+# Name, varied quantity, time span, conserves energy.
 ENSEMBLES = [
     ("four_bar", "speed={uniform=[8.0,12.0]}", 600.0, True),
     ("slider_crank", "v_crank={uniform=[8.0,12.0]}", 1055.0, True),

@@ -1,4 +1,4 @@
-// The machine beneath a measurement: what it is, how busy it is, and the fastest it can multiply and add.
+// The machine of a measurement: its description, its load, and its peak rate of multiply-adds.
 #pragma once
 
 #include <sched.h>
@@ -17,7 +17,7 @@
 
 namespace saltus::bench {
 
-/// Processor time of the whole process, in seconds. Unlike wall time it does not include other programs.
+/// Processor time of the whole process, in seconds. Unlike wall time it excludes other programs.
 inline double cpu_seconds() {
   timespec t;
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -53,8 +53,8 @@ inline constexpr int widest = 4;
 inline constexpr int widest = 2;
 #endif
 
-/// FP64 operations per second of one thread, by multiply-adds (two operations each) in 16 chains that do not wait for
-/// one another: more than any processor needs to hide the latency.
+/// FP64 operations per second of one thread, by multiply-adds (two operations each) in 16 independent chains, which is more
+/// than any processor needs to hide the latency.
 inline double peak_flops() {
   constexpr int chains = 16, turns = 4'000'000;
   using Real = pack<double, widest>;
@@ -66,7 +66,7 @@ inline double peak_flops() {
   const double begin = cpu_seconds();
   for (int turn = 0; turn < turns; ++turn) static_for<chains>([&](auto i) { x[i] = fma(x[i], factor, term); });
   const double seconds = cpu_seconds() - begin;
-  Real sum(0.0);  // x itself stays in registers, as its address is not taken
+  Real sum(0.0);  // x itself stays in registers because its address is not taken
   static_for<chains>([&](auto i) { sum = sum + x[i]; });
   benchmark::DoNotOptimize(sum);
   return 2.0 * widest * chains * turns / seconds;

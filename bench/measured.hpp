@@ -1,4 +1,4 @@
-// A study under measurement: the ways to run it, what each round took, how accurate it is.
+// A study under measurement: the ways to run it, the time of each round, and its accuracy.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace saltus::bench {
 
-/// One way to run a study, and what it took in each round.
+/// One way to run a study, and its time in each round.
 struct way {
   int lanes, threads;
   host::plan plan{};
@@ -19,8 +19,8 @@ struct way {
 /// A study with its measurements.
 struct measured {
   study what;
-  std::vector<way> ways;        ///< scalar, ..., as wide as the machine, that on all threads
-  std::vector<duration> other;  ///< as wide as the machine, in modules of the other compiler
+  std::vector<way> ways;        ///< scalar, ..., the machine's register width, the same on all threads
+  std::vector<duration> other;  ///< at the machine's register width, in modules of the other compiler
   bool prepared = false;
   host::tally counts{};
   accuracy reached{};
@@ -32,7 +32,7 @@ struct measured {
   way& threaded() { return ways.back(); }
 };
 
-/// Before a study is measured: builds its modules, compares it with a reference, and checks that all ways agree.
+/// Prepares a study for measurement: builds its modules, compares it with a reference, and checks that all ways agree.
 inline void prepare(measured& e) {
   if (e.prepared) return;
   const study& s = e.what;

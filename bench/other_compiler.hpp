@@ -1,5 +1,5 @@
-// The same ensembles in modules that another compiler has built. A process uses the first compiler that it finds, so
-// a second process measures a study when asked to.
+// The same ensembles in modules built by another compiler. A process uses the first compiler that it finds, so a second
+// process measures a study on request.
 #pragma once
 
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ class other_compiler {
     std::uint64_t digest;  ///< of the final states
   };
 
-  /// To be called before the process has threads.
+  /// Must be constructed before the process has threads.
   other_compiler(const std::vector<study>& studies, int lanes) : name_(other_than_ours()) {
     int ask[2], reply[2];
     if (::pipe(ask) != 0 || ::pipe(reply) != 0 || (child_ = ::fork()) < 0)
@@ -49,7 +49,7 @@ class other_compiler {
 
   const std::string& name() const { return name_; }
 
-  /// One thread, study number `index`; not ok if this compiler cannot be used.
+  /// Measures study number `index` on one thread; not ok if this compiler cannot be used.
   answer measure(int index) {
     answer a{};
     if (::write(out_, &index, sizeof index) != sizeof index || ::read(in_, &a, sizeof a) != sizeof a) a.ok = false;

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Throughput against the number of instances, out of what `saltus bench --growth --json` has measured.
+"""Throughput against the number of instances, from the measurements of `saltus bench --growth --json`.
 
     plot_growth.py GROWTH.json [PICTURE.svg]
 
-Prints it as a table in Markdown. With PICTURE, draws it, too, which takes matplotlib: bars go from the slowest to the
-fastest run, a dashed line stands where another backend becomes faster than the first.
+Prints a table in Markdown. With PICTURE, also draws it, which needs matplotlib: bars extend from the slowest to the fastest run, and
+a dashed line shows where another backend becomes faster than the first.
 """
 import json
 import pathlib
 import sys
 
-# Colours that people with any colour vision tell apart (Okabe, Ito), and a mark for each.
+# Colours that are distinguishable with any colour vision (Okabe, Ito), and a mark for each.
 LOOKS = [("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "v")]
 
 
@@ -52,7 +52,7 @@ def draw(measured, picture):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    # The same file from the same numbers, with text that can be searched.
+    # Makes identical files from identical numbers, with searchable text.
     plt.rcParams.update({"svg.hashsalt": "saltus", "svg.fonttype": "none", "font.size": 9})
     figure, axis = plt.subplots(figsize=(7.0, 4.2))
     for curve, (colour, mark) in zip(measured["curves"], LOOKS):

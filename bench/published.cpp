@@ -30,7 +30,7 @@ settings operator+(settings a, const settings& b) {
   return a;
 }
 
-/// The setting of Compere's chapter 5 for one tolerance and one length of the time span.
+/// Settings of Compere's chapter 5 for one tolerance and one length of the time span.
 settings as_compere(double tolerance, double span) {
   return {"method=dp5",
           "norm=compere",
@@ -46,7 +46,7 @@ settings as_mao(double tolerance) {
   return {"method=dp5", fmt::format("rtol={:e}", tolerance), fmt::format("atol={:e}", tolerance), "event_tol=1e-9"};
 }
 
-/// One instance, which must end well.
+/// Solves one instance, which must end well.
 test::outcome solve(const std::string& model, const settings& how) {
   auto r = test::run(model, how);
   if (!is_ok(static_cast<status>(r.status[0])))
@@ -158,13 +158,13 @@ equations and time spans (2b: 8.5 at a longest step of 0.1 is 85 steps).
 
 // ---- Compere, tables 5.5 and 5.6: against a smooth solver -----------------------------------------------------------
 
-/// Evaluations and error of solutions, on average.
+/// Mean number of evaluations and error of solutions.
 struct effort {
   double error;
   double evaluations;
 };
 
-/// Over all instances of a run; errors by their geometric mean.
+/// Effort over all instances of a run; errors are averaged by their geometric mean.
 template <class Measure>
 effort effort_of(const test::outcome& r, Measure&& error_of) {
   double logs = 0, evaluations = 0;
@@ -176,7 +176,7 @@ effort effort_of(const test::outcome& r, Measure&& error_of) {
   return {std::exp(logs / n), evaluations / n};
 }
 
-/// A model without its events, at several tolerances.
+/// Effort of a model without its events, at several tolerances.
 template <class Measure>
 std::vector<effort> efforts(const std::string& model, double span, const settings& more, Measure&& error_of) {
   std::vector<effort> all;
@@ -187,7 +187,7 @@ std::vector<effort> efforts(const std::string& model, double span, const setting
 
 double over(long long a, long long b) { return static_cast<double>(a) / static_cast<double>(b); }
 
-/// The cheapest of the smooth runs that is at least as accurate, as a multiple of `r`.
+/// Evaluations of the cheapest smooth run that is at least as accurate, as a multiple of those of `r`.
 std::string as_accurate(const std::vector<effort>& smooth, const effort& r) {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& e : smooth)
@@ -195,7 +195,7 @@ std::string as_accurate(const std::vector<effort>& smooth, const effort& r) {
   return std::isinf(least) ? "-" : fmt::format("{:.1f}", least / r.evaluations);
 }
 
-/// Times at which anything fired: the number of events that a region of concurrency leaves.
+/// Number of distinct times at which anything fired: the number of events that remain with a region of concurrency.
 long long moments(const test::outcome& r) {
   long long n = 0;
   double t = -1.0;
@@ -206,7 +206,7 @@ long long moments(const test::outcome& r) {
   return n;
 }
 
-/// Of the final states: the largest |y - r| / max(1, |r|).
+/// Largest |y - r| / max(1, |r|) over the final states.
 double distance(const test::outcome& r, const test::outcome& reference) {
   double worst = 0;
   for (std::size_t i = 0; i < r.final_state.size(); ++i)
@@ -236,7 +236,7 @@ void print_balls() {
   row("events, region", solve("bouncing_balls_100", how + region), "7.2", {18, 685, 57, 18, 33, 0, 0});
 }
 
-/// The same on stiffer ground, with the same damping ratio.
+/// Prints the same table for stiffer ground with the same damping ratio.
 void print_stiffer_balls() {
   fmt::print("\n| stiffness, damping | N_rhs smooth | events, region | ratio |\n|---|---|---|---|\n");
   for (const double factor : {1.0, 10.0, 100.0, 1e3, 1e4}) {
@@ -305,7 +305,7 @@ void print_jar(const jar_row& row) {
   print("events", events, row.drift_events, row.events);
 }
 
-/// Several starts, since the motion is chaotic.
+/// Uses several starts, since the motion is chaotic.
 void print_jars() {
   fmt::print(
       "\n| stiffness | tolerance | drift: smooth | events | N_rhs smooth | events | ratio | as accurate |\n"

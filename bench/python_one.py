@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one instance costs from Python beside its integration, and a root search over an ensemble's outcome.
+"""Cost of one instance from Python beside its integration, and a root search over an ensemble's outcome.
 
     PYTHONPATH=build/cpu/python build/venv/bin/python bench/python_one.py
 """
@@ -15,7 +15,7 @@ from saltus._settings import Settings
 
 
 def shortest(call, repeats=300):
-    """Shortest time of a call in milliseconds: on a machine that does other things, too, the others say more of those."""
+    """Shortest time of a call in milliseconds; on a busy machine longer times measure the other programs."""
     call()
     times = []
     for _ in range(repeats):
@@ -26,7 +26,7 @@ def shortest(call, repeats=300):
 
 
 def parts(model, options):
-    """Where the time of a run goes, in milliseconds."""
+    """Parts of the time of a run, in milliseconds."""
     def settings():
         return Settings(options, model.parameters, model.states)
 

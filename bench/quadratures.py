@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the mean of a state costs, on one core: a table in Markdown.
+"""Cost of the mean of a state, on one core: a table in Markdown.
 
     bench/quadratures.py SALTUS [--quick] [--revision TEXT]
 
-The nine ensembles of docs/benchmarks.md are run as they are and with `reduce = ["mean(STATE)"]` of each state in turn, at rtol 1e-6 and
-1e-9. A time is the processor time less that of a run of 8 instances, a ratio the median of the rounds. A mean takes part in error
-control: the ratio of the trial steps says how much of its cost that is.
+The nine ensembles of docs/benchmarks.md run unchanged and with `reduce = ["mean(STATE)"]` for each state in turn, at rtol 1e-6 and
+1e-9. A time is the processor time minus that of a run of 8 instances, a ratio the median of the rounds. A mean takes part in error
+control: the ratio of the trial steps shows this part of its cost.
 """
 import argparse
 import json
@@ -44,7 +44,7 @@ def run_of(saltus, file, run, rtol, mean, count):
 
 
 def row(saltus, file, run, rtol, rounds):
-    """Microseconds of an instance without, and of each state how many times as long a run with its mean takes, and how many steps."""
+    """Microseconds per instance without a mean, and for each state the ratios of time and of steps with its mean."""
     count, asked = run[2], [None, *run[3]]
     few = {mean: min(run_of(saltus, file, run, rtol, mean, 8)[0] for _ in range(3)) for mean in asked}
     taken = []

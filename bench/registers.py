@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What NVRTC makes of mechanical models for sm_90, by `saltus check --cuda`, which needs no device. Markdown to stdout.
+"""Registers of mechanical models compiled by NVRTC for sm_90, by `saltus check --cuda`, which needs no device. Markdown to stdout.
 
     bench/registers.py SALTUS [--limit SECONDS] [--revision TEXT] [MODEL ...]
 
-SALTUS is a build with the CUDA plug-in (cmake --preset cuda). One that takes longer than the limit is told as that.
+SALTUS is a build with the CUDA plug-in (cmake --preset cuda). A model that exceeds the limit is listed as such.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def report(saltus, model, method, limit):
 
 
 def size_of(saltus, model):
-    """Velocities and constraints."""
+    """Numbers of velocities and constraints."""
     told = json.loads(subprocess.run([saltus, "describe", model, "--json"], capture_output=True, text=True, check=True).stdout)
     constraints = len(told["constraints"])
     return len(told["states"]) - told["coordinates"], constraints

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What becomes of results when a run is killed or a call into the system fails, and what a journal costs: tables in Markdown.
+"""Results after kills and failing system calls, and the cost of a journal: tables in Markdown.
 
     bench/reliability.py BUILD [--quick] [--only PART ...] [--kills N] [--faults N] [--revision TEXT]
 
-BUILD is a folder of a build with the long tests. Kills and faults are counted by the tests that make them (test_cli_misbehaviour,
-test_mpi, test_faults), which end with an error if a result is lost or wrong. The cost of the journal is that of runs with and
-without one in turn, by the wall and by the time of processors: the least of each, which other work on the machine disturbs least.
+BUILD is a folder of a build with the long tests. The tests that cause kills and faults count them (test_cli_misbehaviour, test_mpi,
+test_faults), and end with an error if a result is lost or wrong. The cost of the journal comes from runs with and without one in
+turn, in wall time and in processor time: the least of each, which other load on the machine disturbs least.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ RUNS = {
 
 
 def counted(build, test, case, variable, number, pattern):
-    """What a test prints of its counts."""
+    """The counts that a test prints."""
     environment = dict(os.environ, **{variable: str(number)})
     run = subprocess.run([build / "tests" / test, f"--gtest_filter={case}"], capture_output=True, text=True, env=environment)
     if run.returncode != 0:
@@ -42,9 +42,9 @@ def counted(build, test, case, variable, number, pattern):
 
 
 def seconds_of(command):
-    """Of the wall, and of processors."""
+    """Wall time and processor time."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    # No lanes are measured beside it: that compiles.
+    # Lanes are not measured beside it, since that compiles.
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, SALTUS_MEASURE="never"))
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -86,7 +86,7 @@ def ranks(build, folder, rounds):
 
 
 def size(saltus, folder, arguments):
-    """Bytes of an instance in the journals of two parts and in their result; instances that gather takes in a second."""
+    """Bytes per instance in the journals of two parts and in their result; instances per second of gather."""
     command = [*arguments, "-n", "1000000", "--seed", "1", "--set", "sample.rho={uniform=[0,21]}", "-q", "-o", Path(folder) / "b.nc"]
     for part in ("1/2", "2/2"):
         subprocess.run([saltus, "run", *command, "--part", part], check=True, stdout=subprocess.DEVNULL)

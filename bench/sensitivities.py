@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What derivatives with respect to parameters cost, on one core: a table in Markdown.
+"""Cost of derivatives with respect to parameters, on one core: a table in Markdown.
 
     bench/sensitivities.py SALTUS [--quick] [--revision TEXT]
 
-Ensembles are run without derivatives and with those by 1, 3 and 8 parameters and initial values, in turn, on one thread at rtol = 1e-6
-(lorenz 1e-8). A number is the processor time of a run with k of them over 1 + k times that of the run without right before, each less
-that of a run of 8 instances: the median of the rounds.
+Ensembles run without derivatives and with those by 1, 3 and 8 parameters and initial values, in turn, on one thread at rtol = 1e-6
+(lorenz 1e-8). A number is the processor time of a run with k derivatives over 1 + k times that of the run without just before, each
+minus that of a run of 8 instances: the median of the rounds.
 """
 import argparse
 import os
@@ -46,7 +46,7 @@ def processor_seconds(saltus, file, run, count, k):
 
 
 def ratios(saltus, file, run, rounds):
-    """The seconds without derivatives, and for each k what a run with them takes over 1 + k of these."""
+    """The seconds without derivatives, and for each k the ratio of a run with them to 1 + k times these."""
     model, _, count, _ = run
     asked = [0] + [k for k in (1, 3, 8) if k <= len(BY[model])]
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The studies of the gallery in saltus and in other packages of PyPI, side by side: bench/results/studies.md.
+"""The studies of the gallery in saltus and in other packages of PyPI: bench/results/studies.md.
 
     scripts/bench studies                                   installs SALib, heyoka, diffrax, scikit-sundae, libroadrunner in build/venv
     PYTHONPATH=build/cpu/python build/venv/bin/python bench/studies.py [--quick] [NAME ...]
 
-bench/studies/NAME_TOOL.py has study(n, rtol): the numbers of n instances. Each is run in a process of its own, on one thread, once with
-little to compile what it compiles, then at falling tolerances until its error, the largest over the largest number, is at most that of
-the study: its time is that of the first one. Time is processor time of the process. Errors are against closed forms where there are any, else
-against saltus and the other package at a tolerance of their own, which must agree.
+bench/studies/NAME_TOOL.py has study(n, rtol): the numbers of n instances. Each study runs in a separate process on one thread: once on
+few instances to compile, then at decreasing tolerances until its error, the largest relative to the largest number, is at most the
+study's. Its time is that of the first such run, in processor time of the process. Errors are against closed forms if these exist, otherwise
+against saltus and the other package at a separate tolerance, which must agree.
 """
 import ast
 import datetime
@@ -24,8 +24,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "studies"
 TOLERANCES = [10.0**-k for k in range(3, 14)]
 
-#: Of each study: its sentence; instances by tool; the error that it may have, relative to the largest number; the reference, "exact" if
-#: below, else the tools that must agree on it, with instances, tolerance and by how much.
+#: For each study: its sentence; instances by tool; its allowed error relative to the largest number; the reference, "exact" if it is
+#: below, otherwise the tools that must agree on it, with instances, tolerance and the allowed difference.
 STUDIES = {
     "house": ("a year of hourly weather in houses under a thermostat: temperatures at the end",
               {"saltus": 100, "scipy": 1}, 1e-6, "house"),
@@ -50,10 +50,10 @@ NAMES = {"saltus": "saltus", "scipy": "SciPy", "salib": "SALib, SciPy", "diffrax
 
 
 def exact(study, n):
-    """In closed form."""
+    """Numbers in closed form."""
     import numpy as np
 
-    if study == "sobol":  # of a product of independent factors
+    if study == "sobol":  # a product of independent factors
         mean_of_root = lambda a, b: 2 / 3 * (b**1.5 - a**1.5) / (b - a)  # noqa: E731
         c = np.array([0.4**2 / 12 / 0.7**2, 1.0 / mean_of_root(0.8, 1.2) ** 2 - 1, 9.8 / mean_of_root(9.0, 10.6) ** 2 - 1])
         return c / (np.prod(1 + c) - 1)
@@ -107,7 +107,7 @@ def error_of(found, true):
 
 
 def reference_of(study, n, tool):
-    """What a tool's numbers are compared with: of those without closed form, what another tool finds at tight tolerances."""
+    """The reference for a tool's numbers: without a closed form, another tool's numbers at tight tolerances."""
     _, tools, _, kind = STUDIES[study]
     if kind == "exact":
         return exact(study, n)
@@ -116,7 +116,7 @@ def reference_of(study, n, tool):
 
     if other == "saltus":
         return module_of(study, "saltus").study(n, 1e-12)
-    few = tools[other]  # more would take too long: saltus itself for the others, which agrees on these
+    few = tools[other]  # a full run is too slow: saltus itself, checked on these
     mine, others = module_of(study, "saltus").study(few, 1e-12), module_of(study, other).study(few, 1e-11)
     agreement = error_of(mine, others)
     if agreement > 0.1 * STUDIES[study][2]:
@@ -130,7 +130,7 @@ def module_of(study, tool):
 
 
 def measure(study, tool, n):
-    """In a process of its own: what is printed as JSON."""
+    """Runs in a separate process; prints its result as JSON."""
     allowed = STUDIES[study][2]
     one = module_of(study, tool)
     begin = time.process_time()
@@ -139,7 +139,7 @@ def measure(study, tool, n):
     true = reference_of(study, n, tool)
     for rtol in TOLERANCES:
         if tool == "diffrax":
-            one.study(n, rtol)  # compiled for each
+            one.study(n, rtol)  # compiled for each tolerance
         begin = time.process_time()
         found = one.study(n, rtol)
         seconds = time.process_time() - begin
@@ -188,7 +188,7 @@ BALLS = {"restitution": (0.5, 0.9), "height": (0.8, 1.2), "gravity": (9.0, 10.6)
 
 
 def analyse_by_salib(pairs):
-    """In a process of its own: samples and indices by SALib, of results that cost nothing (e sqrt(2 g h))."""
+    """In a separate process: samples and indices by SALib for results that cost nothing (e sqrt(2 g h))."""
     import numpy as np
     from SALib.analyze import sobol
     from SALib.sample import sobol as sample
@@ -199,7 +199,7 @@ def analyse_by_salib(pairs):
 
 
 def used_by(command, environment=None):
-    """Seconds of processor time and the peak of the memory of a command, in MB."""
+    """Seconds of processor time and peak memory in MB of a command."""
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -209,7 +209,7 @@ def used_by(command, environment=None):
 
 
 def large(quick):
-    """Sobol' indices of millions of balls in one command, and those that SALib can hold."""
+    """Sobol' indices of millions of balls in one command, and of the number that SALib can hold."""
     import saltus
 
     package = Path(saltus.__file__).parent

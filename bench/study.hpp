@@ -1,4 +1,4 @@
-// One ensemble whose speed and accuracy are measured.
+// An ensemble whose speed and accuracy are measured.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace saltus::bench {
 
-/// What is solved: a model over a range of one parameter.
+/// The problem: a model over a range of one parameter.
 struct problem {
   std::string label;
   std::string model;  ///< a built-in's name or the path of a header
@@ -31,7 +31,7 @@ struct problem {
   double from, to, t_end;
 };
 
-/// How: method, tolerance, and the order of the values of the parameter.
+/// The way to solve it: method, tolerance, and the order of the parameter's values.
 struct study {
   problem what;
   std::string method;
@@ -65,7 +65,7 @@ struct duration {
   double cpu, wall;
 };
 
-/// The mean of as many runs as last a twentieth of a second.
+/// The mean over as many runs as fit into a twentieth of a second.
 inline duration time_of(const host::plan& p, host::backend& where) {
   const host::cancellation stop;
   duration sum{0, 0};
@@ -87,7 +87,7 @@ bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Number)) == 0;
 }
 
-/// True if two runs left the same results, to the last bit.
+/// True if two runs have the same results, to the last bit.
 inline bool same_results(const test::outcome& a, const test::outcome& b) {
   return same_bits(a.final_state, b.final_state) && same_bits(a.t_final, b.t_final) && same_bits(a.status, b.status) &&
          same_bits(a.steps, b.steps) && same_bits(a.rejected, b.rejected) && same_bits(a.events, b.events);
@@ -107,7 +107,7 @@ inline std::uint64_t digest(const test::outcome& r) {
 /// Error of the final states against a reference, per instance max_i |y_i - r_i| / max(1, |r_i|).
 struct accuracy {
   double median, most, largest;  ///< `most`: 95 of 100 are below
-  std::int64_t other_events;     ///< instances with another number of events than the reference: not among the errors
+  std::int64_t other_events;     ///< instances with another number of events than the reference; not in the errors
 };
 
 inline accuracy accuracy_of(const test::outcome& r, const test::outcome& reference) {
@@ -141,7 +141,7 @@ inline int evaluations_per_trial(const std::string& method) {
   return step->evaluations;
 }
 
-/// Operations of one trial step of an explicit method: the stages' weighted sums, the right-hand sides, the error
+/// Operations of one trial step of an explicit method: weighted sums of the stages, right-hand sides, error
 /// estimate.
 template <class Method>
 int step_flops(int states, int rhs_flops) {

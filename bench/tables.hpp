@@ -1,4 +1,4 @@
-// What was measured, as Markdown on stdout.
+// Measurements as Markdown tables on stdout.
 #pragma once
 
 #include "measured.hpp"
@@ -6,7 +6,7 @@
 
 namespace saltus::bench {
 
-/// Of the rounds.
+/// Spread over the rounds.
 struct spread {
   double low, median, high;
 };
@@ -17,7 +17,7 @@ inline std::optional<spread> spread_of(std::vector<double> v) {
   return spread{v.front(), v[v.size() / 2], v.back()};
 }
 
-/// How many times longer `slow` takes, round by round.
+/// Ratio of the times of `slow` and `fast`, round by round.
 inline std::optional<spread> ratio(const std::vector<duration>& slow, const std::vector<duration>& fast,
                                    double duration::*time) {
   std::vector<double> v;
@@ -82,7 +82,7 @@ inline void print_ratios(std::vector<measured>& entries, const other_compiler& o
   }
 }
 
-/// What guards that never fire add to the time of a step.
+/// Time that guards which never fire add to a step.
 inline void print_guard_cost(std::vector<measured>& entries) {
   struct pair {
     const char *with, *without;
@@ -109,7 +109,7 @@ inline void print_guard_cost(std::vector<measured>& entries) {
       }
 }
 
-/// What an event costs, in trial steps: all evaluations but those of trial steps that did not end in an event, whether
+/// Cost of an event in trial steps: all evaluations except those of trial steps that did not end in an event, whether
 /// accepted or rejected. Counts, not times.
 inline void print_event_cost(const std::vector<measured>& entries) {
   fmt::print("| model | method | rtol | events per instance | trial steps per event |\n|---|---|---|---|---|\n");

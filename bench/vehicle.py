@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Half a vehicle on a bump (problems/hmmwv7p.hpp) by the methods for stiff mechanical systems: errors against the tolerance as in
-tables 6 and 7 of E. J. Haug, D. Negrut and C. Engstler, and what an explicit method takes for it. Markdown to stdout.
+tables 6 and 7 of E. J. Haug, D. Negrut and C. Engstler, and the cost of an explicit method. Markdown to stdout.
 
     bench/vehicle.py SALTUS [--quick] [--revision TEXT]
 
-An error is the largest at 2001 points in time, evenly over two seconds, against inflsdirk4 at a tolerance of 1e-10; the paper's
-vehicle is another one. Seconds are processor time of one core, the program's own taken off: of an instance by itself, in one lane,
-and of one among 64 (explicit methods: 8) with different bushings in 8 lanes, without samples.
+An error is the largest at 2001 evenly spaced times over two seconds, against inflsdirk4 at a tolerance of 1e-10; the paper has another
+vehicle. Seconds are processor time of one core without the program's own: of a single instance in one lane, and of one among 64
+(explicit methods: 8) with different bushings in 8 lanes, without samples.
 """
 import argparse
 import resource
@@ -20,20 +20,20 @@ import netCDF4
 import numpy
 
 POINTS = 2001
-EXPLICIT = ("bs3",)  # of the explicit methods the one whose stability goes furthest for its evaluations
-WATCHED = ("x_0", "z_0", "vx_0", "vz_0")  # of the chassis
-# By nine minimal coordinates, DOP853 at 1e-12 with steps limited by stability; SciPy's Radau agrees to 6e-13.
+EXPLICIT = ("bs3",)  # the explicit method with the largest stability region per evaluation
+WATCHED = ("x_0", "z_0", "vx_0", "vz_0")  # chassis
+# Nine minimal coordinates, DOP853 at 1e-12 with steps limited by stability; SciPy's Radau agrees to 6e-13.
 EXACT = {"x_0": 8.940814594361786, "z_0": 0.713993119624616}
 
 
 def processor_seconds():
-    """Of all programs that have ended."""
+    """Processor time of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def run(saltus, method, rtol, points=POINTS, lanes=1, count=1, until=2.0):
-    """Counters and seconds of the program and, of instance 0, the states that are watched at all points."""
+    """Counters and seconds of the program, and the watched states of instance 0 at all points."""
     settings = [f"rtol={rtol}", f"atol={rtol}", f"t=[0.0, {until}]", f"output.samples={{count={points}}}", f"run.lanes={lanes}", "run.threads=1",
                 "max_steps=10000000", f"sweep.bushing={{from=2e7, to={2e7 if count == 1 else 3e7}, count={count}}}"]
     with tempfile.TemporaryDirectory() as folder:
@@ -52,7 +52,7 @@ def run(saltus, method, rtol, points=POINTS, lanes=1, count=1, until=2.0):
 
 
 def seconds_of_one(saltus, method, rtol, lanes, count):
-    """Without what a run of a millisecond takes. The first may compile."""
+    """Excludes the time of a run of a millisecond. The first run may compile."""
     for _ in range(2):
         before = run(saltus, method, rtol, 2, lanes, count, 1e-3)[0]["seconds"]
     return (run(saltus, method, rtol, 2, lanes, count)[0]["seconds"] - before) / count

@@ -79,10 +79,7 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
     if constexpr (!E::Method::is_explicit && !E::fixed_steps) {
       // Next to a singularity, errors below the absolute tolerance may hide that the step has passed it.
       const auto small = a.accepted & !a.turns_over & (abs(a.orientation) < Real(0x1p-6) * x.largest_orientation);
-      const auto falls = small & (abs(a.orientation) < Real(0.25) * abs(x.orientation));
-      a.turns_over = a.turns_over | falls;
-      if (const auto slowly = small & !falls; any(slowly))
-        a.turns_over = a.turns_over | may_turn_over(x, a, tol, slowly);
+      if (any(small)) a.turns_over = a.turns_over | may_turn_over(x, a, tol, small);
     }
     a.accepted = a.accepted & !a.turns_over;
     a.error2 = select(a.turns_over, Real(unsettled<typename E::Method>), a.error2);

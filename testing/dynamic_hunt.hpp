@@ -1,6 +1,6 @@
-// The hunt over real dynamics: guards are known functions of solutions in closed form, and the error control of the integration does not
-// see them. Every event must fire once, in its order, at its time up to the error of the solution. A case is open, and not judged, if that
-// error decides whether there is an event at all.
+// Random hunt over real dynamics: guards are known functions of solutions in closed form, and the error control of the integration does not
+// see them. Every event must fire once, in order, at its time up to the error of the solution. A case is open and not judged if that error
+// decides whether an event exists.
 #pragma once
 
 #include "testing/hunt.hpp"
@@ -10,8 +10,8 @@ namespace saltus::test {
 /// Polynomials along an oscillator, or along a state that follows it stiffly (testing/models/oscillating_guards.hpp).
 enum class dynamics {
   steady,   ///< an oscillator
-  swaying,  ///< of varying frequency
-  stiff     ///< guard a looks at a state whose explicit steps are at the limit of stability
+  swaying,  ///< an oscillator of varying frequency
+  stiff     ///< guard a depends on a state whose explicit steps are at the limit of stability
 };
 inline constexpr std::array all_dynamics = {dynamics::steady, dynamics::swaying, dynamics::stiff};
 
@@ -67,7 +67,7 @@ class oscillator_prey {
     if (o.log.size() < expected.size()) return void(++r.missed);
     if (o.log.size() > expected.size()) return void(++r.repeated);
     bool in_order = true, in_time = true;
-    for (int i = 0; i < 2; ++i) {  // guard by guard: the order between guards follows from the times
+    for (int i = 0; i < 2; ++i) {  // guard by guard, since the times determine the order between guards
       auto at = o.log.begin();
       for (const auto& e : expected) {
         if (e.guard != i) continue;
@@ -147,8 +147,8 @@ class oscillator_prey {
   heard which_;
 };
 
-/// A threshold of a slow state beside a fast stable mode (testing/models/slow_guard.hpp): two guards fire once, together, and a wall ends
-/// the run.
+/// A threshold of a slow state beside a fast stable mode (testing/models/slow_guard.hpp): two guards fire once and together, and a wall
+/// ends the run.
 class slow_prey {
  public:
   struct hunted {
@@ -186,7 +186,7 @@ class slow_prey {
     }
     if (o.status != status::finished && o.status != status::stopped) return void(++r.failed);
     if (o.status == status::stopped && !(o.final_state[0] <= c.wall)) return void(++r.wrong_side);
-    // With a loose tolerance the solution itself may miss the wall, and even fall where it should rise.
+    // With a loose tolerance the solution itself may miss the wall, and may even fall although the exact one rises.
     const double end = o.status == status::stopped && !o.log.empty() ? o.log.back().time : 1.0;
     const double error = std::abs(o.final_state[0] - exact(c, end));
     if (error > 0.1 * std::min(c.threshold, c.wall - c.threshold)) return void(++r.open);

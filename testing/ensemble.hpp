@@ -1,4 +1,4 @@
-// Runs an ensemble inside a test, by the same path as the program: flags -> spec -> plan -> compiled module -> scheduler.
+// Runs an ensemble inside a test by the same path as the program: flags -> spec -> plan -> compiled module -> scheduler.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct outcome : abi::counters<std::vector<long long>> {
   double output(std::size_t index, std::int64_t instance = 0) const {
     return final_output[index * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)];
   }
-  /// The derivative of number q (a final state, an output, t_final or a reduction, in this order) by parameter j.
+  /// Derivative of number q (a final state, an output, t_final or a reduction, in this order) by parameter j.
   double derivative(std::size_t q, std::size_t j = 0, std::int64_t instance = 0) const {
     const auto of_one = host::sensitivity_columns(plan) / host::directions(plan);
     return final_derivative[(j * of_one + q) * static_cast<std::size_t>(plan.count) +
@@ -111,8 +111,8 @@ inline outcome run(host::plan p) {
         });
       },
       [](std::int64_t) {}, stop);
-  // Chunks arrive in any order; each instance's own rows are in order. Not "<": where the kernels are known, a compiler would look for a
-  // template of that name.
+  // Chunks arrive in any order; the rows of one instance are in order. The comparison avoids "<", because a compiler that knows the kernels
+  // would look for a template of that name.
   std::stable_sort(r.log.begin(), r.log.end(), [](const auto& a, const auto& b) { return b.instance > a.instance; });
   return r;
 }

@@ -1,5 +1,5 @@
 // The hunt: random guards with known roots (testing/models/polynomial_guard.hpp), each over one long step. Every root of odd multiplicity
-// must fire, once, in its order, at its time; nothing else may fire.
+// must fire once, in order and at its time; nothing else may fire.
 //
 // A case is a function of (seed, family, number), so any failure can be reproduced.
 #pragma once
@@ -28,7 +28,7 @@ enum class shape {
   pair,       ///< two roots 1e-1 to 1e-8 of the step apart, and up to 6 more
   touch,      ///< a double root, where g touches zero, and up to 6 more
   triple,     ///< a triple root, and up to 5 more
-  near_miss,  ///< g stays 1e-2 to 1e-16 (of its curvature) away from zero at a minimum, and up to 6 roots
+  near_miss,  ///< |g| has a minimum of 1e-2 to 1e-16 (of its curvature), and up to 6 roots
   two_guards  ///< two guards, each of any of these shapes
 };
 inline constexpr std::array all_shapes = {shape::scattered, shape::pair,      shape::touch,
@@ -52,10 +52,10 @@ struct polynomial {
   }
 };
 
-/// Which crossings are events.
+/// Crossings that are events.
 enum class heard {
   both,    ///< all
-  one_way  ///< those of the first guard where it rises, those of the second where it falls
+  one_way  ///< rising ones of the first guard, falling ones of the second
 };
 
 /// One case: two guards, and the events that must fire.
@@ -149,14 +149,14 @@ inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
   return c;
 }
 
-/// The result of a hunt: numbers of cases, except `events`.
+/// The result of a hunt: numbers of cases; `events` counts events.
 struct bag {
   std::int64_t cases = 0, events = 0, missed = 0, repeated = 0, out_of_order = 0, late = 0, failed = 0,
                undetermined = 0;
   std::int64_t wrong_side = 0;  ///< logged with a guard not yet on its new side, or beyond a wall
-  std::int64_t open = 0;        ///< the error of the solution decides whether there is an event: not judged
+  std::int64_t open = 0;        ///< not judged, since the error of the solution decides whether an event exists
   std::array<std::int64_t, 9> of_degree{}, missed_of{};  ///< cases by the degree of the first guard, and those missed
-  std::vector<std::uint64_t> wrong;                      ///< some of the cases that failed
+  std::vector<std::uint64_t> wrong;                      ///< some of the failed cases
 
   std::int64_t all_wrong() const { return missed + repeated + out_of_order + late + failed + wrong_side; }
   void add(const bag& more) {
@@ -191,11 +191,11 @@ struct outcome_of_case {
     const double* before;  ///< the state
   };
   saltus::status status;
-  std::vector<row> log;  ///< in the order of time
+  std::vector<row> log;  ///< in time order
   std::vector<double> final_state;
 };
 
-///  Runs numbered cases of one plan in chunks, over threads. A Prey makes the cases and judges their outcomes:
+/// Runs numbered cases of one plan in chunks, over threads. A Prey makes the cases and judges their outcomes:
 ///
 ///      using hunted;  hunted make(number);  void write(const hunted&, case_writer&);
 ///      void judge(const hunted&, const outcome_of_case&, bag&)         adds to the bag of one case
@@ -210,7 +210,7 @@ class chunked_hunt {
   }
 
   bag operator()(const Prey& prey, std::int64_t count) {
-    const auto chunk_size = std::clamp<std::int64_t>(count / (4 * threads_), 64, 4096);  // work for all threads
+    const auto chunk_size = std::clamp<std::int64_t>(count / (4 * threads_), 64, 4096);  // chunks for all threads
     std::atomic<std::int64_t> next{0};
     std::mutex mutex;
     bag all;

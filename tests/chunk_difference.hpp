@@ -12,14 +12,14 @@
 
 namespace saltus::test {
 
-/// Which NaN an operation gives is not promised: devices and processors differ.
+/// The NaN that an operation returns is not specified: devices and processors differ.
 template <class Number>
 bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](Number x, Number y) { return std::memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y); });
 }
 
-/// The rows of an event log by instance, in memory, wherever they were; an instance's own rows keep their order.
+/// The rows of an event log sorted by instance, in memory wherever they were before; the rows of one instance keep their order.
 inline host::event_log by_instance(const host::event_log& log) {
   host::event_log r;
   r.state_count = log.state_count;
@@ -28,7 +28,7 @@ inline host::event_log by_instance(const host::event_log& log) {
   return r;
 }
 
-/// Exceptions by instance; each has one at most.
+/// Exceptions sorted by instance; each instance has at most one.
 inline host::exception_list by_instance(const host::exception_list& list) {
   std::vector<std::size_t> order(list.slot.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -45,7 +45,7 @@ inline host::exception_list by_instance(const host::exception_list& list) {
   return r;
 }
 
-/// The names of the columns in which two results differ in any bit, events by instance; empty if there is none.
+/// Names of the columns in which two results differ in any bit, with events sorted by instance; empty if none.
 inline std::string differences(const host::chunk_data& a, const host::chunk_data& b) {
   const host::event_log p = by_instance(a.log), q = by_instance(b.log);
   std::string names;

@@ -1,5 +1,5 @@
 // A CUDA device for tests on machines without one: the kernels of run/cuda.cuh as ordinary functions, whose threads run
-// one after another; and chunks to run on it and on CPU lanes.
+// one after another, and chunks to run on it and on CPU lanes.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ void emulate_thread(std::string_view kernel, const abi::cuda_chunk& chunk,
   else throw host::error(host::exit_failure, "no kernel " + std::string(kernel));
 }
 
-/// Runs a kernel of a module of engine E; `arguments` as cuLaunchKernel takes them. Every thread is a warp of its own.
+/// Runs a kernel of a module of engine E; `arguments` are as for cuLaunchKernel. Every thread is a warp of its own.
 template <class E>
 void emulate(std::string_view kernel, int threads, void** arguments) {
   if (kernel == "saltus_describe") {
@@ -57,7 +57,7 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
   for (int i = 0; i < threads; ++i) emulate_thread<E>(kernel, chunk, tol, lone_warp(i, threads));
 }
 
-/// The tables of a model with its own values.
+/// The tables of a model with the values that it declares.
 inline std::vector<host::run_tables::table> own_tables(const abi::description& d) {
   std::vector<host::run_tables::table> all;
   for (int i = 0; i < d.table_count; ++i) {
@@ -71,7 +71,7 @@ inline std::vector<host::run_tables::table> own_tables(const abi::description& d
   return all;
 }
 
-/// What backends need of a plan for Model: its numbers of states and parameters with their defaults, and settings.
+/// The part of a plan that backends need for Model: its numbers of states and parameters with their defaults, and settings.
 template <class Model>
 host::plan plan_of(double t_end, double tolerance) {
   const abi::description& d = *describe<Model>::get("model");
@@ -99,8 +99,8 @@ host::plan plan_of(double t_end, double tolerance) {
   return p;
 }
 
-/// A chunk of `count` instances whose parameter number `swept` goes from `from` to `to` in scattered order, each with
-/// its own end of time.
+/// A chunk of `count` instances whose parameter number `swept` covers `from` to `to` in scattered order; each instance has
+/// its own end time.
 inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double from, double to, std::int64_t count) {
   host::chunk_data c(p, 0, count);
   for (std::int64_t i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
-// A grid of CUDA threads without a device. device_warp (run/cuda.cuh) and lane_of_warp (statistics/cuda.cuh) are compiled as
-// they stand, over the functions of the language that are defined here; each thread is a fibre. Where threads meet, or add to
-// memory that they share, another one goes on, chosen at random, of whichever warp and block: what depends on their order
-// comes out. What the language forbids is an error here, where a device would only go wrong:
+// A grid of CUDA threads without a device. device_warp (run/cuda.cuh) and lane_of_warp (statistics/cuda.cuh) are compiled
+// unchanged, over the CUDA functions that are defined here; each thread is a fibre. If threads meet or add to shared memory,
+// a thread of any warp and block, chosen at random, continues, so results that depend on the order of threads show up. Uses
+// that CUDA forbids are errors here, where a device would only behave wrongly:
 //
 //   - lanes that meet in different functions, with different masks, or wait for one that has ended;
 //   - a shuffle from a lane that does not take part;
@@ -34,7 +34,7 @@ class grid {
 
   explicit grid(unsigned seed = 1) : random_(seed) {}
 
-  /// Runs `body` in all threads of a grid to their end. Throws std::logic_error where the language forbids what they do.
+  /// Runs `body` in all threads of a grid to their end. Throws std::logic_error if they do what CUDA forbids.
   void run(int blocks, int block, const std::function<void()>& body) {
     body_ = &body;
     block_ = block;
@@ -63,21 +63,21 @@ class grid {
     }
   }
 
-  /// The grid that runs.
+  /// The running grid.
   static grid*& current() {
     static grid* g = nullptr;
     return g;
   }
 
-  // ---- what the functions of the language are made of
+  // ---- building blocks of the CUDA functions
 
   int thread_in_block() const { return running_ % block_; }
   int block_number() const { return running_ / block_; }
   int block_size() const { return block_; }
   int blocks() const { return blocks_; }
 
-  /// Gives what each lane of `mask` has brought, when all of them have come to the same function; lane `from` of them for
-  /// this one.
+  /// Returns the value that lane `from` has brought, once all lanes of `mask` have reached the same function; each lane brings a
+  /// value.
   template <class T>
   T meet(const char* function, unsigned mask, T mine, int from) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t), "of four or eight bytes");
@@ -99,7 +99,7 @@ class grid {
   }
   void meet(const char* function, unsigned mask) { come(function, mask, 0); }
 
-  /// Some of the lanes that are at this place of the program, this one among them: a device promises no more.
+  /// Some of the lanes at this place of the program, this one among them: a device guarantees no more.
   unsigned activemask(const void* place) {
     thread& me = at(running_);
     me.place = place;
@@ -116,13 +116,13 @@ class grid {
       if (const auto offset = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(t.stack.get());
           offset < stack_size)
         fail("atomicAdd: to a thread's own memory");
-    leave();  // another may come first
+    leave();  // another thread may come first
     const T before = *to;
     *to = static_cast<T>(before + number);
     return before;
   }
 
-  /// How many lanes have come together at __activemask.
+  /// Numbers of lanes that have met at __activemask.
   std::set<int> seen_together;
 
  private:
@@ -135,16 +135,16 @@ class grid {
     std::jmp_buf inside;
     bool begun = false, ended = false;
     waiting waits = for_nobody;
-    const char* function = nullptr;  ///< in which it waits for others
+    const char* function = nullptr;  ///< the function in which it waits for others
     unsigned mask = 0;
     std::uint64_t brought = 0;
-    const void* place = nullptr;  ///< at which it asks who is together with it
+    const void* place = nullptr;  ///< the place at which it asks for the active lanes
     unsigned together = 0;
     std::array<std::uint64_t, lanes> heard = {};
   };
   thread& at(int i) { return threads_[static_cast<std::size_t>(i)]; }
 
-  // A context is entered once. To and fro goes by jumps, which unlike swapcontext do not ask the kernel.
+  // Each context is entered once. Later switches are jumps, which unlike swapcontext need no system call.
   [[gnu::noinline]] void prepare(int i) {
     thread& t = at(i);
     if (!t.stack) t.stack.reset(new char[stack_size]);
@@ -183,13 +183,13 @@ class grid {
   }
 
   int lane() const { return running_ % block_ % lanes; }
-  /// The thread that is a lane of this one's warp; -1: the warp has no such lane.
+  /// Index of the thread that is lane `which` of this thread's warp; -1 if the warp has no such lane.
   int neighbour(int which) const {
     const int in_block = running_ % block_ / lanes * lanes + which;
     return in_block < block_ ? running_ / block_ * block_ + in_block : -1;
   }
 
-  /// One that can go on, as a number in live_.
+  /// Chooses a thread that can continue; returns its index in live_.
   std::size_t choose() {
     const std::size_t first = random_() % live_.size();
     for (std::size_t i = 0; i < live_.size(); ++i) {
@@ -208,7 +208,7 @@ class grid {
       if (!(mask >> i & 1u) || i == lane()) continue;
       const int other = neighbour(i);
       if (other < 0 || at(other).ended) fail(std::string(function) + ": a lane waits for one that has ended");
-      // Others of the mask may meet among themselves before.
+      // Other lanes of the mask may meet among themselves first.
       const thread& t = at(other);
       const bool same = t.mask == mask && std::strcmp(t.function, function) == 0;
       if (t.waits == for_others && (t.mask >> lane() & 1u) && !same)
@@ -228,7 +228,7 @@ class grid {
     return at(running_).heard;
   }
 
-  /// Lanes that ask at the same place go on together, in a group by chance.
+  /// Releases lanes that ask at the same place together, in groups of random size.
   void release_together(int asks) {
     std::vector<int> group = {asks};
     for (int i = 0; i < lanes; ++i)
@@ -241,7 +241,7 @@ class grid {
     for (const int i : group) at(i).together = mask, at(i).waits = for_nobody;
   }
 
-  /// Shared memory of a block takes the place of that of another.
+  /// Brings in the shared memory of a block in place of another block's.
   void bring_in(int block) {
     if (block == resident_ || shared_size() == 0) return;
     if (resident_ >= 0) std::memcpy(shared_[static_cast<std::size_t>(resident_)].data(), shared_begin(), shared_size());
@@ -263,9 +263,9 @@ class grid {
 
 }  // namespace saltus::test
 
-// ---- the functions of the language
+// ---- the CUDA functions
 
-// What is declared __shared__ lies in a section of its own, whose ends the linker knows.
+// Variables declared __shared__ lie in a section of their own, whose bounds the linker provides.
 extern "C" char __start_saltus_shared[] __attribute__((weak));
 extern "C" char __stop_saltus_shared[] __attribute__((weak));
 inline char* saltus::test::grid::shared_begin() { return __start_saltus_shared; }
@@ -298,14 +298,14 @@ T __shfl_xor_sync(unsigned mask, T mine, int distance) {
   const int lane = saltus::test::grid::current()->thread_in_block() % 32;
   return saltus::test::grid::current()->meet("__shfl_xor_sync", mask, mine, lane ^ distance);
 }
-/// Beyond the last lane each has its own.
+/// A lane beyond the last one returns its own value.
 template <class T>
 T __shfl_down_sync(unsigned mask, T mine, int distance) {
   const int lane = saltus::test::grid::current()->thread_in_block() % 32;
   return saltus::test::grid::current()->meet("__shfl_down_sync", mask, mine,
                                              lane + distance < 32 ? lane + distance : lane);
 }
-/// Where it is called from is the place: callers must be inlined into the kernel.
+/// The address of the call is the place: callers must be inlined into the kernel.
 [[gnu::noinline]] inline unsigned __activemask() {
   return saltus::test::grid::current()->activemask(__builtin_return_address(0));
 }

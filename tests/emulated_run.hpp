@@ -1,4 +1,4 @@
-// A chunk on an emulated device: what the host's half of the backend does, as short as can be.
+// Runs a chunk on an emulated device with a minimal version of the host's half of the backend.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@
 
 namespace saltus::test {
 
-/// How a run is spread over the emulated device.
+/// Distribution of a run over the emulated device.
 struct spread {
   int places, threads, turn_budget;
   long long event_rows;
 };
 
-/// A chunk on the emulated device: the host's part of a run, in the memory of the host. `run_kernel` runs one, as `emulate`
-/// does.
+/// Integrates a chunk on the emulated device: the host's part of a run, in the memory of the host. `run_kernel` runs one kernel,
+/// as `emulate` does.
 template <class E>
 class emulated_run {
  public:

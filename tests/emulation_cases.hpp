@@ -1,4 +1,4 @@
-// What the tests of emulated CUDA kernels share: one engine, run on lanes and by threads one after another.
+// Common part of the tests of emulated CUDA kernels: one engine, run on lanes and by threads one after another.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
   if constexpr (E::reductions > 0) p.reductions.resize(E::reductions);
   const abi::settings how = host::settings_of(p);
   constexpr int W = sizeof(typename E::T) == 8 ? 8 : 16;
-  // The smallest event log has room for one landing at a time.
+  // The smallest event log has room for the rows of one landing at a time.
   constexpr long long tight = cuda_module_of<E>.rows_per_landing, ample = 5000;
   for (const std::int64_t count : {1, 33, 1000}) {
     auto one = scattered_chunk(p, swept, from, to, count), wide = one;
     on_lanes<E, 1>(how, one);
     on_lanes<E, W>(how, wide);
     EXPECT_EQ("", differences(one, wide)) << count << " instances on " << W << " lanes";
-    if constexpr (E::kept_directions > 0) {  // not NaN beside NaN
+    if constexpr (E::kept_directions > 0) {  // so that NaN is not only compared with NaN
       EXPECT_GE(2 * std::count(one.sensitivity.begin(), one.sensitivity.end(), 0), count);
     }
     std::vector<spread> spreads = {{5000, 64, 1000, ample}, {7, 3, 7, tight}, {40, 5, 1000, 3 * tight}};
@@ -39,7 +39,7 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
       EXPECT_EQ(count == 1000 && E::inject, here.exceptions.slot.size() > 100);
       EXPECT_EQ(count, device.progress.stored);
       if (E::inject) continue;
-      // Every trial step is a turn of a thread, made once: those landed are counted there.
+      // Every trial step is one turn of a thread, including the trial steps of landing.
       long long trials = 0;
       for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) trials += here.steps[i] + here.rejected[i];
       EXPECT_EQ(trials, device.progress.used.lane_turns);

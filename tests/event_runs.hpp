@@ -1,4 +1,4 @@
-// What tests of events share: where their models are, how their settings are written, what they ask of a log.
+// Common part of tests of events: locations of models, forms of settings, queries of a log.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ inline std::vector<std::string> with(std::vector<std::string> settings, const st
   return settings;
 }
 
-/// key=value with every digit of the value. (TOML tells 1 from 1.0, and an exponent makes a real of both.)
+/// key=value with all digits of the value. (TOML distinguishes 1 from 1.0, and an exponent makes both real.)
 inline std::string set(const std::string& key, double value) { return fmt::format("{}={:.17e}", key, value); }
 
 inline std::string set(const std::string& key, const std::vector<double>& values) {
@@ -32,7 +32,7 @@ inline std::string set(const std::string& key, const std::vector<double>& values
   return fmt::format("{}=[{}]", key, all);
 }
 
-/// Times of one guard's (or time event's) events, all of an instance if no name is given.
+/// Times of the events of one guard or time event; of all events of an instance if no name is given.
 inline std::vector<double> times_of(const outcome& r, const std::string& guard = "", std::int64_t instance = 0) {
   std::vector<double> times;
   for (const auto& e : r.log)
@@ -48,7 +48,7 @@ inline std::vector<std::string> names_of(const outcome& r, std::int64_t instance
   return names;
 }
 
-/// A discrete variable at the end.
+/// Final value of a discrete variable.
 inline double discrete(const outcome& r, const std::string& name, std::int64_t instance = 0) {
   for (std::size_t i = 0; i < r.plan.model.discretes.size(); ++i)
     if (r.plan.model.discretes[i].name == name)

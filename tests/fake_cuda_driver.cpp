@@ -23,13 +23,13 @@ CUresult answer(const char* call) {
 }
 void* at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
-/// A copy that has not happened yet.
+/// A copy that has not been done yet.
 struct copy {
   void* to;
   const void* from;
   std::size_t bytes;
 };
-/// Copies put into a stream; `done` of them have happened.
+/// Copies put into a stream; `done` of them have been done.
 struct stream {
   std::deque<copy> waiting;
   long put = 0, done = 0;
@@ -42,7 +42,7 @@ struct stream {
   }
   void happen() { happen(put); }
 };
-/// A mark behind the copies of a stream.
+/// A position behind the copies of a stream.
 struct event {
   stream* where = nullptr;
   long behind = 0;
@@ -52,7 +52,7 @@ struct event {
 stream& of(CUstream handle) { return *reinterpret_cast<stream*>(handle); }
 event& of(CUevent handle) { return *reinterpret_cast<event*>(handle); }
 
-/// Pinned memory: where each block ends.
+/// Pinned memory: the end of each block.
 std::mutex pinned_mutex;
 std::map<const char*, const char*> pinned;
 bool is_pinned(const void* address) {
@@ -69,10 +69,10 @@ void put(stream& s, void* to, const void* from, std::size_t bytes, bool later) {
   if (!later) s.happen();
 }
 
-/// The device whose context a thread uses.
+/// The device whose context the thread uses.
 thread_local int device_in_use = 0;
 
-/// Device memory: the bytes of each block and its device, and what is taken for local memory at the first launch.
+/// Device memory: the bytes of each block and its device, and the local memory taken at the first launch.
 constexpr int threads_per_multiprocessor = 2048;
 struct block {
   std::size_t bytes;
@@ -81,19 +81,19 @@ struct block {
 std::mutex memory_mutex;
 std::map<CUdeviceptr, block> blocks;
 std::size_t local_memory[2] = {};
-int contexts[2] = {};  ///< how often each is retained
+int contexts[2] = {};  ///< number of retains of each
 std::size_t held(int device) {
   std::size_t sum = local_memory[device];
   for (const auto& [address, b] : blocks) sum += b.device == device ? b.bytes : 0;
   return sum;
 }
-/// Is there room for so much more?
+/// True if there is room for that many more bytes.
 bool has_room(std::size_t bytes) {
   const std::size_t used = held(device_in_use);
   return used <= the_fake_cuda().memory && bytes <= the_fake_cuda().memory - used;
 }
 
-/// What the streams of a device have computed so far.
+/// Computing time of the streams of a device so far.
 std::mutex clock_mutex;
 double device_seconds = 0;
 
@@ -165,7 +165,7 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   const std::lock_guard lock(memory_mutex);
   if (!has_room(bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   void* start = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  std::memset(start, 0x5a, bytes);  // as good as any: a device presets nothing
+  std::memset(start, 0x5a, bytes);  // an arbitrary value: a device initialises nothing
   *address = reinterpret_cast<CUdeviceptr>(start);
   blocks[*address] = {bytes, device_in_use};
   ++fake_cuda_done().blocks_held;
@@ -274,7 +274,7 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
                         unsigned, CUstream where, void** arguments, void**) {
   if (const CUresult r = answer("cuLaunchKernel"); r != CUDA_SUCCESS) return r;
   {
-    // As the driver does: for all threads that the device may hold, and for good.
+    // The driver reserves local memory for all threads that the device can hold, and never releases it.
     const std::lock_guard lock(memory_mutex);
     std::size_t& local = local_memory[device_in_use];
     const std::string_view name = reinterpret_cast<const char*>(kernel);

@@ -1,4 +1,4 @@
-// Linear equations of a few unknowns, for tests that try all modes of a contact: a solver of their own, independent of what they test.
+// Linear equations with a few unknowns, for tests that enumerate all modes of a contact: a solver independent of the code under test.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace saltus::test {
 
-/// Solves a x = b by Gauss and full pivoting; false where rows depend on each other.
+/// Solves a x = b by Gaussian elimination with full pivoting; false if rows depend on each other.
 inline bool solve(std::vector<std::vector<double>> a, std::vector<double> b, std::vector<double>& x) {
   const std::size_t n = b.size();
   std::vector<std::size_t> column(n);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gpu_bench.sh SALTUS: what bench/gpu/run.sh makes of a failing nvidia-smi, and of a comparison that did not end, under its own
-# settings; and whether the program takes what it is to measure.
+# gpu_bench.sh SALTUS: behaviour of bench/gpu/run.sh after a failing nvidia-smi, and after an unfinished comparison, under its own
+# settings; and whether the program accepts the measured cases.
 set -euo pipefail
 # shellcheck source=bench/gpu/device.sh
 source "$(dirname "$0")/../bench/gpu/device.sh"
@@ -13,7 +13,7 @@ expect() {  # what, expected (a pattern), is
   if [[ $3 != $2 ]]; then echo "$1: '$3' is not '$2'"; failed=1; fi
 }
 
-# nvidia_smi CODE ANSWER: the next call of it.
+# nvidia_smi CODE ANSWER: sets the exit code and output of nvidia-smi.
 nvidia_smi() {
   printf '#!/bin/sh\necho "%s"\nexit %s\n' "$2" "$1" > "$folder/bin/nvidia-smi"
   chmod +x "$folder/bin/nvidia-smi"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# half_toolkit.sh SOURCE ROOT INCLUDE LIBRARIES GENERATOR...: with a CUDA toolkit of which some packages are not installed
-# the build is configured for CPUs alone, and says what is missing; with all of it the plug-ins are built.
+# half_toolkit.sh SOURCE ROOT INCLUDE LIBRARIES GENERATOR...: with an incomplete CUDA toolkit the build is configured for CPUs
+# alone and names the missing parts; with a complete one the plug-ins are built.
 set -euo pipefail
 source=$1 root=$2 include=$3 libraries=$4 generator=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
-# CMake looks beside every folder in PATH, too, and in /usr/local.
+# CMake also looks beside every folder in PATH, and in /usr/local.
 PATH=$(tr : '\n' <<< "$PATH" | while read -r folder; do [ -x "$folder/nvcc" ] || printf '%s:' "$folder"; done)
 PATH=${PATH%:}
 
-# toolkit NAME: a copy of the toolkit made of links. The compiler is copied, as CMake asks it where it lies.
+# toolkit NAME: a copy of the toolkit made of links. The compiler is a real copy, since CMake asks it for its location.
 toolkit() {
   mkdir -p "$work/$1/bin" "$work/$1/include" "$work/$1/lib64/stubs"
   cp -L "$root/bin/nvcc" "$root/bin/nvcc.profile" "$work/$1/bin/"
@@ -18,7 +18,7 @@ toolkit() {
   find "$libraries/" -mindepth 1 -maxdepth 1 -name "lib*" -exec ln -s -t "$work/$1/lib64" {} +
   ln -s "$libraries"/stubs/* "$work/$1/lib64/stubs/"
 }
-# configure NAME: what CMake says of it, and the names of the targets.
+# configure NAME: CMake's messages about it, and the names of the targets.
 configure() {
   env -u LIBRARY_PATH cmake -S "$source" -B "$work/build_$1" -G "$generator" -DSALTUS_TESTS=OFF \
     -DCUDAToolkit_ROOT="$work/$1" -DCMAKE_IGNORE_PREFIX_PATH=/usr/local > "$work/$1.log" 2>&1 ||

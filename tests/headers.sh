@@ -1,7 +1,7 @@
 #!/bin/bash
-# Compiles every kernel header alone, as the only include of a file, and instantiates templates from nothing but the header that
-# has them (tests/instantiations/list), with the compilers given: those that are there. Front ends are enough: the modules of
-# other tests compile the templates for good. KERNELS: another folder of headers, for mutations.
+# Compiles every kernel header alone, as the only include of a file, and instantiates templates with only the header that defines
+# them (tests/instantiations/list), with those of the given compilers that are installed. Front ends suffice, because the modules
+# of other tests compile the templates completely. KERNELS: another folder of headers, for mutations.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d)
@@ -30,7 +30,7 @@ check() {  # compiler, source
 export -f check
 export KERNELS=${KERNELS:-kernels}
 
-# Sources: a header alone; a header, then an engine, and the address of what is instantiated.
+# Sources: a header alone; a header, then an engine, and the address of the instantiated template.
 for header in $(cd "$KERNELS" && find . -name '*.hpp' -o -name '*.cuh'); do
   name=${header#./}
   echo "#include \"$name\"" >"$folder/${name//\//_}.cu"
@@ -45,7 +45,7 @@ done <tests/instantiations/list
 
 for compiler in "${compilers[@]}"; do
   sources=("$folder"/*.cu)
-  # Packs are for processors alone: what devices make of templates is the matter of test_nvrtc.
+  # Packs are for processors only; test_nvrtc covers templates on devices.
   if [[ $compiler == *nvcc ]]; then rm -f "$folder"/made_*.cu; sources=("$folder"/*.cu) made=no; fi
   printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} bash -c 'check "$@"' check "$compiler" {} || exit 1
   echo "headers: $alone compile alone with $compiler, and $made templates from their own headers"

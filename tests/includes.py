@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Arrows of #include go down the floors of kernels/ and of host/, never in a circle; and in every file they come in one order.
+"""Includes only go down the layers of kernels/ and of host/, never in a circle, and every file orders its includes in the same way.
 
     tests/includes.py [ROOT]
 
-Each floor may include itself and those before it in the lists below. A header and the source of the same name count as one
-file in the search for circles: two sources that include each other's headers are a circle, too.
+Each layer may include itself and those before it in the lists below. A header and the source of the same name count as one file
+in the search for circles: two sources that include each other's headers form a circle, too.
 
 The order is that of groups: a source's own header, the system's and the standard library's, third-party ones, the project's.
 """
@@ -15,36 +15,36 @@ from pathlib import Path
 KERNELS = ["number", "abi", "linear", "model", "form", "method", "engine", "event", "sail land chunk", "run"]
 HOST = ["base", "spec", "structure", "compile", "ensemble", "backend", "result", "study", "bench", "face", "cli"]
 
-# What is no matter of lower and higher: neither of the two may include the other.
+# Pairs outside the order of layers: neither of the two may include the other.
 APART = [("linear", "abi"), ("method", "form"), ("saltus", "form")]
 
-# The only floors of kernels/ that see the statistics, and all that those see.
+# The only layers of kernels/ that see the statistics, and everything that the statistics see.
 STATISTICS_USES = ["number", "abi"]
 STATISTICS_USED_BY = ["statistics", "run"]
 
-# What a host may know of kernels/: the border, numbers, lists without numerics, and what a step costs.
+# The parts of kernels/ that a host may use: the interface, numbers, lists without numerics, and the cost of a step.
 HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "statistics/device.hpp", "method/list.hpp", "method/operations.hpp",
                 "linear/factorised.hpp"]
 
-# Headers of others in no folder of their own, and folders of the system's.
+# Third-party headers without a folder of their own, and folders of system headers.
 THIRD_PARTY = {"cuda.h", "hdf5.h", "mpi.h", "netcdf.h", "nvrtc.h", "xxhash.h"}
 SYSTEM_FOLDERS = {"linux", "sys"}
 GROUPS = ["its own header", "the system's", "third-party", "the project's"]
 
 SUFFIXES = (".hpp", ".cpp", ".cuh", ".h", ".cu", ".def")
-TEXT = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)  # as models are written in tests
+TEXT = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)  # models written in tests
 GENERATED = {"commit.hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
 def floor_of(file):
-    """("kernels", "number") of "kernels/number/pack.hpp"; of "kernels/sail.hpp" it is ("kernels", "sail")."""
+    """The house and layer of a file: ("kernels", "number") for "kernels/number/pack.hpp", ("kernels", "sail") for "kernels/sail.hpp"."""
     house, *rest = file.split("/")
     return house, rest[0] if len(rest) > 1 else Path(rest[0]).stem
 
 
 def rank(floors, floor):
-    """The number of a floor in its list, or None for what stands beside the list."""
+    """The number of a layer in its list, or None for names outside the list."""
     return next((i for i, names in enumerate(floors) if floor in names.split()), None)
 
 
@@ -67,7 +67,7 @@ def why_not(source, target):
         return None if below in STATISTICS_USED_BY else "only " + ", ".join(STATISTICS_USED_BY) + " use statistics/"
     floors = KERNELS if from_house == "kernels" else HOST
     low, high = rank(floors, below), rank(floors, above)
-    if below == "saltus":  # what authors include
+    if below == "saltus":  # the header for authors of models
         low = rank(floors, "model")
     if low is None or high is None:
         return f"no floor of the list: {above if low is not None else below}"
@@ -75,7 +75,7 @@ def why_not(source, target):
 
 
 def arrows_of(root):
-    """All arrows between files of kernels/ and host/, and complaints about includes that lead nowhere or outside."""
+    """All includes between files of kernels/ and host/, and complaints about includes that lead nowhere or outside."""
     files = sorted(str(path.relative_to(root)) for house in ("kernels", "host")
                    for path in (root / house).rglob("*") if path.suffix in SUFFIXES)
     there, arrows, complaints = set(files), [], []
@@ -95,7 +95,7 @@ def arrows_of(root):
 
 
 def circles_of(arrows):
-    """Circles between files, each as a list of names that ends where it began."""
+    """Circles between files, each as a list of names that ends with its first one."""
     graph = {}
     for source, target in arrows:
         source, target = (str(Path(file).with_suffix("")) for file in (source, target))
@@ -120,7 +120,7 @@ def circles_of(arrows):
 
 
 def borders_of(root):
-    """Complaints about what tests and benchmarks share: it lies in testing/, so bench/ includes nothing of tests/."""
+    """Complaints about the common parts of tests and benchmarks: these lie in testing/, so bench/ includes nothing of tests/."""
     complaints = []
     for folder in ("bench", "testing"):
         for path in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
@@ -135,7 +135,7 @@ def borders_of(root):
 
 
 def bindings_of(root):
-    """Complaints about the Python package: it knows what libsaltus is made of, and that does not know it."""
+    """Complaints about the Python package: it may use the parts of libsaltus, which must not use it."""
     complaints = []
     for path in sorted((root / "python").rglob("*")) if (root / "python").is_dir() else []:
         if path.suffix not in SUFFIXES:
@@ -151,7 +151,7 @@ def bindings_of(root):
 
 
 def group_of(file, bracket, name):
-    """The number in GROUPS of what `file` includes."""
+    """The number in GROUPS of a file that `file` includes."""
     if bracket == '"' or name == "saltus.hpp":
         return 0 if file.endswith(".cpp") and file.removesuffix(".cpp").endswith(name.removesuffix(".hpp")) else 3
     folder = name.partition("/")[0] if "/" in name else None
@@ -159,7 +159,7 @@ def group_of(file, bracket, name):
 
 
 def order_of(root):
-    """Complaints about files whose groups of includes are not in order; what is included under a condition has its own."""
+    """Complaints about files whose groups of includes are not in order; conditional includes have a separate order."""
     complaints = []
     for folder in ("kernels", "host", "python", "problems", "testing", "tests", "bench"):
         for path in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
@@ -179,7 +179,7 @@ def order_of(root):
 
 
 def complaints_of(root):
-    """Everything that is wrong under `root`."""
+    """All complaints about the sources under `root`."""
     arrows, complaints = arrows_of(root)
     complaints += [f"{source} includes {target}: {why}" for source, target in sorted(set(arrows))
                    if (why := why_not(source, target))]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutations for tests/includes.py: in a copy of the sources, each thing it must see is planted alone, and it sees it."""
+"""Mutations for tests/includes.py: each kind of violation is planted alone in a copy of the sources, and must be reported."""
 import shutil
 import sys
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import includes
 
-PLANTED = [  # file, what is added to it, what the complaint says
+PLANTED = [  # file, added text, text of the complaint
     ("kernels/event/detect.hpp", '#include "sail.hpp"', "detect.hpp includes kernels/sail.hpp: event is a floor below sail"),
     ("kernels/method/controller.hpp", '#include "event/sides.hpp"', "method is a floor below event"),
     ("kernels/method/controller.hpp", '#include "form/planted.hpp"', "method and form know nothing of each other"),

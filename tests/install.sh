@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh CMAKE BUILD DOCUMENT COMPILER GENERATOR...: installs a build into a folder, runs the program there, and builds
-# and runs the example of the document against the library there. Nothing outside of that folder is taken for saltus'.
+# and runs the example of the document against the library there. The example uses nothing of saltus outside that folder.
 set -euo pipefail
 cmake=$1 build=$2 document=$3 compiler=$4 generator=$5
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ done
 home=$("$work/prefix/bin/saltus" doctor | sed -n 's/^home *//p')
 [ "$home" = "$(realpath "$work/prefix/share/saltus")" ] || { echo "the installed program is at home in '$home'"; exit 1; }
 
-# The files of the document: blocks whose marks end with a file name.
+# Files of the document: blocks whose fences end with a file name.
 mkdir "$work/example"
 cd "$work/example"
 awk '/^```/ { if (file) file = ""; else if (NF == 2) { file = $2; next } } file { print > file }' "$document"
@@ -29,7 +29,7 @@ for example in study valves; do
   [ "$said" = "100 of 100 ended well" ] || { echo "$example says '$said'"; exit 1; }
 done
 [ -e valve.nc ] || { echo "there is no valve.nc"; exit 1; }
-# Nothing else is installed, and each header compiles alone: that of C by a compiler of C, of the standard of 1999.
+# No other header is installed, and each compiles alone: the C header with a C compiler in C99 mode.
 [ "$(ls "$work/prefix/include/saltus" | xargs)" = "saltus.h saltus.hpp" ] || { ls -R "$work/prefix/include"; exit 1; }
 echo '#include <saltus/saltus.hpp>' > alone.cpp
 "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$work/prefix/include" alone.cpp

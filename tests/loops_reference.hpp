@@ -1,4 +1,4 @@
-// Trajectories of tests/models/two_loops.hpp in closed form, event by event, in 80-bit arithmetic or in 50 digits; their derivatives by
+// Trajectories of tests/models/two_loops.hpp in closed form, event by event, in 80-bit arithmetic or with 50 digits; their derivatives by
 // differences.
 #pragma once
 
@@ -28,15 +28,15 @@ struct loops_of {
     std::vector<int> what;  ///< bit 0: x passes its mark, 1: y does, 2: a pulse
   };
 
-  /// Time from a value to a mark on the way to a target; infinite if it is not on it.
+  /// Time from a value to a mark on the way to a target; infinite if the mark is not on the way.
   static real time_to(real value, real mark, real target, real rate) {
     using std::log;
     const real part = (mark - target) / (value - target);
     return value != mark && part > 0 && part < 1 ? real(-log(part) / rate) : std::numeric_limits<real>::infinity();
   }
 
-  /// Up to t_end. Events within rounding come at once; nothing is returned if others come within `margin` of each other or of the end, or
-  /// leave something that near to its mark: what is next to a change of order is not for a comparison of numbers.
+  /// Runs to t_end. Events that differ only by rounding are simultaneous. Returns nothing if other events are within `margin` of each other
+  /// or of the end, or leave a value that close to its mark, since a small change would alter their order and a comparison means nothing.
   std::optional<end> run(real t_end, real margin) const {
     using std::exp, std::fabs;
     const real together = 10000 * std::numeric_limits<real>::epsilon();
@@ -73,7 +73,7 @@ struct loops_of {
         if (due & 1) x_side = 1 - x_side, y = p[8] * y + p[9];
         if (due & 2) y_side = 1 - y_side, x += p[10] * y;
         if (due & 4) x += p[11], ++pulses;
-        // What the reset has moved over its mark is passed as well, once; what it leaves next to it is not for comparing.
+        // A value that the reset moves over its mark passes it once; a value left close to its mark is not compared.
         const auto moved = [&](real value, real mark, bool& above, real to, real rate) {
           if (value == mark) {
             const bool up = rate * (to - value) > 0;

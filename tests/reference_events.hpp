@@ -1,20 +1,20 @@
-// The models that are about events, beyond those of reference_problems.hpp: nearly concurrent events, events by the
-// hundred, logic, contacts of many bodies.
+// Models about events, beyond those of reference_problems.hpp: nearly concurrent events, hundreds of events, logic, contacts
+// of many bodies.
 //
-// As there, every number is known without saltus: tests/reference/event_problems.py prints them all. `Analysis` marks
-// solutions that are written down between events, whose times are roots of them; `Extrapolation` marks numbers
-// integrated with a method, an arithmetic and an event location that share nothing with this code.
+// As there, every number is known without saltus: tests/reference/event_problems.py prints them all. `Analysis` marks closed
+// forms between events whose times are roots of these forms; `Extrapolation` marks integrations by a method, an arithmetic
+// and an event location that share nothing with this code.
 #pragma once
 
 #include "reference_problems.hpp"
 
 namespace saltus::test {
 
-/// All cases; to be met at rtol = atol = 1e-12 with a method of order 5 or more.
+/// All cases, which must be met at rtol = atol = 1e-12 by a method of order 5 or more.
 inline const std::vector<reference_case>& event_cases() {
   static const std::vector<reference_case> cases = {
 
-      // Analysis. The paper's own problem, with the final value 0.9427525 in its table 5.3, is not known: a surrogate.
+      // Analysis. The paper's own problem, with the final value 0.9427525 in its table 5.3, is unknown; this is a surrogate.
       {.about = "BOK 2, surrogate",
        .model = "bok_2",
        .t_begin = 0.0,
@@ -29,7 +29,7 @@ inline const std::vector<reference_case>& event_cases() {
                {15, "level", 8.965536742766892208, {{"x2", 0.6381203031342711285}}},
                {16, "level", 9.276539894162301009, {{"x2", -0.6058923024473640754}}}}},
 
-      // Analysis, the same for both models. Compere's table 5.4 counts 16 events of Carver's own problem 3
+      // Analysis, with the same numbers for both models. Compere's table 5.4 counts 16 events of Carver's own problem 3
       // with a region of concurrency.
       {.about = "Carver 3: rectifier with rates as states",
        .model = "carver_3",
@@ -67,7 +67,7 @@ inline const std::vector<reference_case>& event_cases() {
                {9, "forward_2", 0.05007001850048876972, {{"i1", 9.237978450436833812}}},
                {15, "forward_1", 0.08007001850049364921, {{"i2", 9.237978451080511226}}},
                {16, "empty_2", 0.08071904584531288329, {{"i1", 6.781934861054922292}}}}},
-      // Analysis. A source falls below the load, which changes no mode, only 5e-6 before the other rises above it.
+      // Analysis. A source falls below the load, which changes no mode, only 5e-6 before the other source rises above it.
       {.about = "Mao 4: rectifier by logic, a crossing without event beside one that is an event",
        .model = "mao_4",
        .parameters = {{"source_inductance", 1e-4}, {"resistance", 0.3}},
@@ -135,7 +135,7 @@ inline const std::vector<reference_case>& event_cases() {
                {650, "impact_49", 3.63881653974362861, {{"velocity_49", -1.670563800565568778}}},
                {700, "impact_99", 3.638816630714036509, {{"velocity_99", -1.670563842329661223}}}}},
 
-      // Extrapolation. Later the motion is chaotic. Undamped, the energy is that of the start.
+      // Extrapolation. Later the motion is chaotic. Without damping the energy is constant.
       {.about = "marble jar, 2 marbles",
        .model = "marble_jar_2",
        .t_begin = 0.0,

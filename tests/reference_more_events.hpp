@@ -1,19 +1,19 @@
-// What the models with sliding, modes, time events and chains of impacts must produce; continues reference_problems.hpp.
+// Expected results of the models with sliding, modes, time events and chains of impacts; continues reference_problems.hpp.
 //
-// Every number is printed by tests/reference/more_event_problems.py, which knows nothing of saltus. `Analysis` marks
-// closed forms, `Extrapolation` integrations there. Where a solution slides, the log has the name of the guard where
-// that begins and `leaves_<guard>` where it ends.
+// tests/reference/more_event_problems.py, which is independent of saltus, prints every number. `Analysis` marks closed
+// forms, `Extrapolation` integrations there. For a sliding solution the log has the name of the guard at the beginning and
+// `leaves_<guard>` at the end.
 #pragma once
 
 #include "reference_problems.hpp"
 
 namespace saltus::test {
 
-/// All cases; to be met at rtol = atol = 1e-12 with a method of order 5 or more.
+/// All cases, which must be met at rtol = atol = 1e-12 by a method of order 5 or more.
 inline const std::vector<reference_case>& more_event_cases() {
   static const std::vector<reference_case> cases = {
 
-      // Analysis: alpha = 10/17, from t = 1/7 on at the rate -6/17.
+      // Analysis: alpha = 10/17, from t = 1/7 on with the time derivative -6/17.
       {.about = "Filippov: slides",
        .model = "filippov_plane",
        .t_begin = 0.0,
@@ -123,8 +123,8 @@ inline const std::vector<reference_case>& more_event_cases() {
                {2, "halt", 3.6808488878039411455, {{"position", -1.9804242401822797131}}},
                {9, "halt", 18.62170784507966183, {{"position", 2.0361687124340341187}}}}},
 
-      // Extrapolation, in variables in which the square roots are smooth. For saltus the step that ends on the infinite
-      // slope of a root is only as good as the step before was short: 1e-8.
+      // Extrapolation, in variables in which the square roots are smooth. In saltus the step that ends on the infinite slope
+      // of a root is only as accurate as the previous step was short: 1e-8.
       {.about = "two tanks",
        .model = "two_tanks",
        .t_begin = 0.0,
@@ -228,8 +228,8 @@ inline const std::vector<reference_case>& more_event_cases() {
                {3, "front", 6.4293039574211855931, {{"velocity", 0.5259032284476880875}}},
                {4, "front", 9.2292313364506946417, {{"velocity", 0.51050486812954641666}}}}},
 
-      // Analysis: all clicks at odd multiples of a quarter period; the sequence of impacts of two in them by the rule
-      // that pairs that touch and approach are settled in rounds, each from left to right.
+      // Analysis: all clicks occur at odd multiples of a quarter period. The order of the impacts follows from the rule that
+      // pairs which touch and approach each other are settled in rounds, each round from left to right.
       {.about = "Newton's cradle, one bob",
        .model = "newtons_cradle",
        .t_begin = 0.0,
@@ -317,8 +317,8 @@ inline const std::vector<reference_case>& more_event_cases() {
   return cases;
 }
 
-/// Events accumulate, the model's `rest` takes over at their limit and the instance goes on at rest: final values as
-/// above, but `events` is 0, not stated - how many happen before the rest of the sum is skipped is the engine's affair.
+/// Events accumulate, the model's `rest` takes over at their limit, and the instance continues at rest. Final values are
+/// as above; `events` is 0 (not stated), because the engine chooses how many events happen before it skips the others.
 inline const std::vector<reference_case>& resting_cases() {
   static const std::vector<reference_case> cases = {
 

@@ -1,8 +1,8 @@
-// What the built-in models must produce: final values, event times, states before events, exact counts, status.
+// Expected results of the built-in models: final values, event times, states before events, exact counts, status.
 //
-// Every number is known without saltus. `Analysis` marks closed forms, which tests/reference/closed_forms.py derives
-// and prints; `Extrapolation` marks numbers computed by tests/reference/integrated.py to 19 digits or more with a
-// method, an arithmetic and an event location that share nothing with this code. Papers that print a number are named.
+// Every number is known without saltus. `Analysis` marks closed forms, which tests/reference/closed_forms.py derives and
+// prints; `Extrapolation` marks numbers that tests/reference/integrated.py computes to 19 digits or more by a method, an
+// arithmetic and an event location that share nothing with this code. Papers that print a number are named.
 #pragma once
 
 #include <cmath>
@@ -17,20 +17,20 @@ struct setting {
   double value;
 };
 
-/// A state, output or discrete variable (names are unique within a model) and the value it must have.
+/// A state, output or discrete variable (names are unique within a model) and its expected value.
 struct expected {
   const char* name;
   double value;
   double rtol = 1e-9;
-  double scale = 0.0;  ///< size of the quantity where `value` happens to be small beside it
+  double scale = 0.0;  ///< size of the quantity if `value` is small in comparison
 
-  /// How far a computed value may be off.
+  /// The largest allowed error of a computed value.
   double allowed() const { return rtol * std::fmax(std::fabs(value), scale); }
 };
 
 /// One entry of the event log.
 struct expected_event {
-  int number;  ///< 1 for the first event of the instance
+  int number;  ///< counted from 1 within the instance
   const char* guard;
   double time;
   std::vector<expected> before = {};  ///< states just before the transition
@@ -40,7 +40,7 @@ struct expected_event {
 struct reference_case {
   std::string about;
   const char* model;
-  std::vector<setting> parameters = {};  ///< what differs from the model's defaults
+  std::vector<setting> parameters = {};  ///< differences from the model's defaults
   std::vector<setting> initial = {};
   double t_begin, t_end;
   const char* status = "finished";
@@ -50,7 +50,7 @@ struct reference_case {
   std::vector<expected_event> log = {};
 };
 
-/// All cases; to be met at rtol = atol = 1e-12 with a method of order 5 or more.
+/// All cases, which must be met at rtol = atol = 1e-12 by a method of order 5 or more.
 inline const std::vector<reference_case>& reference_cases() {
   static const std::vector<reference_case> cases = {
 
@@ -162,7 +162,7 @@ inline const std::vector<reference_case>& reference_cases() {
                {2, "impact", 2.293681041925720058, {{"velocity", -3.13829084986204011}}},
                {3, "impact", 3.228509039988877402, {{"velocity", -1.46961886549599651}}}}},
 
-      // Analysis: the period-1 orbit, on which the model starts. It is unstable, 2.96 per impact, hence the short span.
+      // Analysis: the period-1 orbit, on which the model starts. It is unstable (factor 2.96 per impact), so the span is short.
       {.about = "impact oscillator on its periodic orbit",
        .model = "impact_oscillator",
        .t_begin = 0.0,
@@ -307,7 +307,7 @@ inline const std::vector<reference_case>& reference_cases() {
                {7, "upper", 7.977968093128548767}}},
 
       // Analysis: switchings at k/20, on for 35 half periods of 0.05. The zero at t = 3.5 is not among the 69: 20 pi in
-      // double precision is below its exact value, so that the clock has not yet changed sign there.
+      // double precision is below its exact value, so the clock has not yet changed sign there.
       {.about = "Mao 1",
        .model = "mao_1",
        .t_begin = 0.0,
@@ -316,7 +316,7 @@ inline const std::vector<reference_case>& reference_cases() {
        .final_values = {{"y", 0.575460267600573044}},
        .log = {{1, "clock", 0.05}, {2, "clock", 0.10}, {35, "clock", 1.75}, {69, "clock", 3.45}}},
 
-      // Analysis. 1000 pi in double precision is below its exact value too: the zero at t = 1 is not reached.
+      // Analysis. 1000 pi in double precision is also below its exact value: the zero at t = 1 is not reached.
       {.about = "999 roots of a sine",
        .model = "sine_roots",
        .t_begin = 0.0,

@@ -1,10 +1,10 @@
-// What the stiff built-in models and those with constraints must produce.
+// Expected results of the stiff built-in models and of those with constraints.
 //
 // As in reference_problems.hpp, every number is known without saltus: tests/reference/stiff.py prints them all. `Analysis`
-// marks closed forms, in 40 digits; `Collocation` marks numbers by a Radau method of order 21 in 80-bit numbers, of
-// which order 17 at another tolerance has the same digits. Most problems are those of the CWI and Bari test set; the
-// script prints how far its published numbers are away (3e-10 for the ring modulator, 2e-13 or less for the others), and
-// the case marked `Published` has no others.
+// marks closed forms with 40 digits; `Collocation` marks numbers by a Radau method of order 21 in 80-bit arithmetic, which
+// order 17 at another tolerance confirms digit by digit. Most problems are from the CWI and Bari test set; the script
+// prints the distance to the published numbers (3e-10 for the ring modulator, 2e-13 or less for the others). The case
+// marked `Published` has only the published numbers.
 #pragma once
 
 #include "reference_problems.hpp"
@@ -14,16 +14,16 @@ namespace saltus::test {
 struct stiff_case {
   reference_case base;
   const char* atol;        ///< as in a spec: a number, or a table by state
-  bool rosenbrock = true;  ///< may Rosenbrock methods solve equations of this form?
+  bool rosenbrock = true;  ///< Rosenbrock methods can solve equations of this form
   bool only_radau = false;
-  bool affordable = true;         ///< with a method of order 4
-  double constraint_terms = 0.0;  ///< size of the terms of the constraints; 0: there are no constraints
+  bool affordable = true;         ///< affordable with a method of order 4
+  double constraint_terms = 0.0;  ///< size of the terms of the constraints; 0: no constraints
 };
 
-/// To what a value or time must be met.
+/// Relative tolerance of values and times.
 inline constexpr double stiff_rtol = 1e-8;
 
-/// All cases; to be met at rtol = 1e-10.
+/// All cases, which must be met at rtol = 1e-10.
 inline const std::vector<stiff_case>& stiff_cases() {
   static const std::vector<stiff_case> cases = [] {
     std::vector<stiff_case> all = {
@@ -104,7 +104,7 @@ inline const std::vector<stiff_case>& stiff_cases() {
          .atol = "1e-13",
          .constraint_terms = 0.36},
 
-        // Collocation. The last but one of these starts as in Hairer and Wanner. In the last one v changes by 1e-4 of itself
+        // Collocation. The last but one of these starts as in Hairer and Wanner. In the last one v changes by 1e-4 of its value
         // within one rounding of the time of a jump.
         {.base = {.about = "Van der Pol, mu = 5",
                   .model = "van_der_pol",
@@ -210,8 +210,8 @@ inline const std::vector<stiff_case>& stiff_cases() {
          .only_radau = true,
          .constraint_terms = 4.0},
 
-        // Analysis: contact is a damped oscillator, flight a parabola. After the last landing the ball stays 4e-8 m below
-        // the height at which it would leave the ground.
+        // Analysis: contact is a damped oscillator, flight a parabola. After the last landing the ball stays 4e-8 m below the
+        // height at which it would leave the ground.
         {.base = {.about = "stiff ball, until it rests",
                   .model = "stiff_ball",
                   .t_begin = 0.0,

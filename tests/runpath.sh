@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# runpath.sh PLUG-IN...: each looks for libraries in one folder, that of NVRTC. In the toolkit's folder of stubs it would
-# find a stub in place of the driver, and in an empty entry whatever lies in the folder where the program is started.
+# runpath.sh PLUG-IN...: each plug-in searches for libraries in one folder, that of NVRTC. In the toolkit's folder of stubs it
+# would find a stub in place of the driver, and an empty entry means the current folder at the program's start.
 set -euo pipefail
 failed=0
 for plugin in "$@"; do

@@ -1,4 +1,4 @@
-// Two runs agree in everything a result file would hold, bit for bit.
+// Asserts that two runs agree bit for bit in everything that a result file contains.
 #pragma once
 
 #include <cstring>
@@ -42,7 +42,7 @@ inline void expect_same(const outcome& a, std::int64_t i, const outcome& b, std:
   ASSERT_EQ(a.residual_of[at_i], b.residual_of[at_j]) << "instance " << i;
 }
 
-/// Whole ensembles have the same event log.
+/// Whole ensembles must have the same event log.
 inline void expect_same_log(const outcome& a, const outcome& b) {
   ASSERT_EQ(a.log.size(), b.log.size());
   for (std::size_t e = 0; e < a.log.size(); ++e) {

@@ -1,4 +1,4 @@
-// What a run costs: operations that are counted, peaks and energy that are read, bytes that are predicted, advice.
+// Cost of a run: counted operations, measured peak and energy, predicted bytes, and advice on settings.
 #include <unistd.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ int64 flops_of(F&& body) {
   return count_operations(body).flops;
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 class bench_files : public testing::Test {
  protected:
   fs::path folder = fs::path(testing::TempDir()) / ("saltus_bench_" + std::to_string(::getpid()));
@@ -83,7 +83,7 @@ TEST(counting, computes_what_it_counts) {
   }
 }
 
-// A polynomial of two Horner chains in x^2: one product, an fma for each coefficient but the first two, and one to join them.
+// A polynomial of two Horner chains in x^2: one product, an fma for each coefficient but the first two, and one fma to join the chains.
 TEST(counting, a_polynomial_costs_its_coefficients) {
   EXPECT_EQ(flops_of([] { detail::polynomial(real(0.5), 1.0, 2.0, 3.0, 4.0, 5.0); }), 1 + 2 * 3 + 2);
 }
@@ -102,9 +102,9 @@ TEST(counting, models_are_counted_as_they_are_written) {
   };
   // sigma (y - x); x (rho - z) - y; x y - beta z
   EXPECT_EQ(count("lorenz"), std::pair(std::int64_t{2 + 3 + 3}, std::int64_t{0}));
-  // v; p - kappa v - (x + delta); beta (q - x sqrt(p)). Guards: x, and p - delta, whose rate is that of p.
+  // v; p - kappa v - (x + delta); beta (q - x sqrt(p)). Guards: x, and p - delta, whose time derivative is that of p.
   EXPECT_EQ(count("relief_valve"), std::pair(std::int64_t{0 + 4 + 4}, std::int64_t{1}));
-  // Nothing is computed: v and -g.
+  // Nothing is computed: the derivatives are v and -g.
   EXPECT_EQ(count("bouncing_ball").second, 0);
 }
 
@@ -134,12 +134,12 @@ TEST_F(uncountable, a_model_that_takes_only_numbers_of_its_own_is_described_all_
 
 // ------------------------------------------------------------------------------------------------------------- steps
 
-// The classical method: three points by an fma each with a product before, the sum of four weighted slopes, the new point.
+// The classical method: three points with a product and an fma each, the sum of four weighted slopes, and the new point.
 TEST(operations, of_the_classical_method_by_hand) {
   const auto rk4 = host::step_operations_of("rk4");
   ASSERT_TRUE(rk4);
   EXPECT_EQ(rk4->evaluations, 4);
-  // y + h (a k): product and fma, three times; b k: a product and three fma; y + h (b k): an fma; its error estimate is zero.
+  // y + h (a k): product and fma, three times; b k: a product and three fma; y + h (b k): an fma; the error estimate is zero.
   EXPECT_GE(rk4->sums_per_state, 3 * (1 + 2) + (1 + 3 * 2) + 2);
   EXPECT_LE(rk4->sums_per_state, 3 * (1 + 2) + (1 + 3 * 2) + 2 + 2);
   EXPECT_FALSE(host::step_operations_of("radau5"));
@@ -176,7 +176,7 @@ TEST(operations, of_linear_algebra_as_it_is_done) {
   EXPECT_EQ((counted_lu<real, 2>(true)), host::solve_operations(2));
   EXPECT_EQ((counted_lu<real, 7>(true)), host::solve_operations(7));
   using z = complex<real>;
-  // Lower bounds: pivots and reciprocals, some 20 operations a column, are left out.
+  // The formulas are lower bounds: they omit pivots and reciprocals, some 20 operations a column.
   for (const auto& [counted, formula] : {std::pair(counted_lu<z, 3>(false), host::complex_lu_operations(3)),
                                          std::pair(counted_lu<z, 6>(false), host::complex_lu_operations(6))}) {
     EXPECT_GE(static_cast<double>(counted), formula);
@@ -202,7 +202,7 @@ TEST(operations, of_a_run_are_those_of_its_steps) {
 
 // ----------------------------------------------------------------------------------------------------- peak, energy
 
-// No processor does less than a multiply-add in ten clocks of 100 MHz, or more than 64 lanes of four at 10 GHz.
+// Every processor does at least a multiply-add in ten clocks of 100 MHz, and at most 64 lanes of four at 10 GHz.
 TEST(peak, is_that_of_some_processor) {
   const double one = host::cpu_peak_flops("double", 1);
   EXPECT_GT(one, 2e7);
@@ -239,9 +239,10 @@ TEST_F(energy, is_not_told_where_there_are_no_counters) {
 
 // ------------------------------------------------------------------------------------------------------------- bytes
 
-/// What a chunk takes, by looking at it.
+/// Counts the bytes of a chunk from its arrays.
 std::int64_t size_of(host::chunk_data& c) {
-  std::int64_t sum = static_cast<std::int64_t>(c.status.size() + c.exception.size() + c.guard_history.size());
+  std::int64_t sum =
+      static_cast<std::int64_t>(c.status.size() + c.exception.size() + c.switched_to.size() + c.guard_history.size());
   for (const auto* column : {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output,
                              &c.final_discrete, &c.t_final, &c.residual, &c.switched, &c.samples, &c.reductions})
     sum += static_cast<std::int64_t>(8 * column->size());
@@ -255,8 +256,8 @@ TEST(cost, bytes_of_a_chunk_are_those_of_its_columns) {
     const auto p = plan_of("relief_valve", settings);
     host::chunk_data chunk(p, 0, 13);
     EXPECT_EQ(host::chunk_bytes(p, 13), size_of(chunk));
-    // What is handed over is the same but for what the host alone keeps: `exception` and `switched`.
-    EXPECT_EQ(host::moved_bytes(chunk), size_of(chunk) - 13 * (1 + 8));
+    // The backend hands over all but the host's own columns `exception`, `switched` and `switched_to`.
+    EXPECT_EQ(host::moved_bytes(chunk), size_of(chunk) - 13 * (1 + 8 + 1));
   }
 }
 
@@ -272,7 +273,7 @@ TEST_F(cost_of_files, are_predicted_by_the_pilot_and_come_true) {
   EXPECT_LT(cost.seconds.low, cost.seconds.value);
   EXPECT_GT(cost.seconds.high, cost.seconds.value);
   EXPECT_FALSE(cost.cut_short);
-  // Nothing of the pilot stays.
+  // The pilot run leaves nothing behind.
   EXPECT_TRUE(fs::is_empty(folder));
 
   std::int64_t rows = 0;
@@ -291,13 +292,13 @@ TEST_F(cost_of_files, are_predicted_by_the_pilot_and_come_true) {
     EXPECT_GE(s.chunk_seconds, s.kernel_seconds);
     writer.close(0);
   }
-  // Of 40 instances the pilot has run nearly all.
+  // The pilot has run nearly all of the 40 instances.
   EXPECT_NEAR(cost.event_rows.value, static_cast<double>(rows), 0.1 * static_cast<double>(rows));
   const auto size = static_cast<double>(fs::file_size(file));
   EXPECT_NEAR(static_cast<double>(host::file_bytes(p, rows)), size, 0.3 * size);
 }
 
-// Where the pieces of the file are full, its size is that of its numbers and a head of some kilobytes.
+// If the chunks of the file are full, its size is that of its numbers and a header of some kilobytes.
 TEST_F(cost_of_files, of_whole_pieces_are_predicted_to_the_head) {
   auto p = plan_of("lorenz", {"sweep.rho={from=0.0, to=21.0, count=65536}"});
   p.file = (folder / "lorenz.nc").string();
@@ -358,7 +359,7 @@ TEST(bench, differences_are_found_wherever_they_are) {
   EXPECT_EQ(d.instances, 0);
   EXPECT_EQ(d.largest, 0);
   host::chunk_data b = a;
-  b.final_state[1] = 2.5;  // of instance 1
+  b.final_state[1] = 2.5;  // state of instance 1
   b.events[2] = 7;
   d = kept.compare(b);
   EXPECT_EQ(d.instances, 2);
@@ -374,14 +375,14 @@ TEST(bench, two_nans_are_no_difference_whatever_their_bits) {
   a.t_final[0] = std::nan("");
   host::kept_results kept(p);
   kept.keep(a);
-  // A processor of this kind makes negative ones, a device 0x7fffffffffffffff.
+  // A processor of this kind makes negative NaNs, a device makes 0x7fffffffffffffff.
   host::chunk_data b = a;
   for (auto& y : b.final_state) y = -std::nan("1");
   b.t_final[0] = std::nan("0x7ffffffffffff");
   ASSERT_NE(0, std::memcmp(&a.final_state[0], &b.final_state[0], sizeof(double)));
   EXPECT_EQ(0, kept.compare(b).instances);
   EXPECT_EQ(0, kept.compare(b).largest);
-  // Zeros of both signs are different numbers, and so are a NaN and a number.
+  // Zeros of opposite signs are different numbers, and so are a NaN and a number.
   b.final_state[0] = 0.0;
   EXPECT_EQ(1, kept.compare(b).instances);
   kept.keep(b);
@@ -404,7 +405,7 @@ TEST(bench, throughput_is_measured_until_time_is_up) {
   o.now = [&] { return now += 0.1; };  // every point lasts a tenth of a second
   const auto curves = host::measure_growth(o, {"cpu"}, go_on);
   ASSERT_EQ(curves.size(), 1u);
-  // The next is expected to last 3.2 times as long as the last: there is room for it until 0.7 s are over.
+  // The next point is expected to last 3.2 times as long as the last: it fits until 0.7 s have passed.
   ASSERT_EQ(curves[0].points.size(), 7u);
   EXPECT_EQ(curves[0].points[0].instances, 10);
   EXPECT_EQ(curves[0].points[1].instances, 32);
@@ -422,26 +423,26 @@ TEST(bench, one_line_overtakes_another_where_they_cross) {
     return c;
   };
   const auto flat = line({{10, 100}, {100, 100}, {1000, 100}});
-  // In logarithms from a tenth to tenfold: half way.
+  // In logarithms, half way from a tenth to tenfold.
   EXPECT_NEAR(host::overtakes(flat, line({{10, 1}, {100, 10}, {1000, 1000}})).value(), std::pow(10, 2.5), 1e-6);
   EXPECT_EQ(host::overtakes(flat, line({{10, 200}, {100, 300}, {1000, 400}})).value(), 10);
   EXPECT_FALSE(host::overtakes(flat, line({{10, 200}, {100, 300}, {1000, 50}})));
 }
 
-// What is recommended is judged anew, against a reference of its own.
+// The recommended setting is judged again, against a reference of its own.
 TEST(advice, is_as_sharp_as_was_asked_for) {
   const std::vector<std::string> ensemble = {"sweep.rho={from=2.0, to=9.0, count=64}", "t=[0.0, 4.0]"};
   auto settings = ensemble;
   settings.push_back("rtol=1e-7");
   auto o = options_for("lorenz", settings);
-  o.methods = "bs3,dop853";  // the first needs some thousand steps, the second some ten
-  // Right-hand sides are counted in the place of seconds: what else the machine does must not matter.
+  o.methods = "bs3,dop853";  // bs3 needs some thousand steps, dop853 some ten
+  // Counts of right-hand sides replace seconds, so that other load on the machine does not matter.
   o.seconds_of_round = [](const host::pilot_round& round) { return 1e-6 * static_cast<double>(round.evaluations); };
   const auto found = host::advise(o, go_on);
   ASSERT_TRUE(found.is_known());
   const auto& best = found.best.what;
   EXPECT_EQ(best.method, "dop853");
-  EXPECT_EQ(found.tried.size(), 3u) << "the spec as it is, and two methods";
+  EXPECT_EQ(found.tried.size(), 3u) << "the spec's own settings, and two methods";
   EXPECT_EQ(found.with_reference, found.instances);
   EXPECT_EQ(found.lines().front(), "method = \"dop853\"");
   EXPECT_NE(host::text_of(found).find("  method = \"dop853\"\n"), std::string::npos);
@@ -462,10 +463,10 @@ TEST(advice, is_as_sharp_as_was_asked_for) {
   }
   std::sort(errors.begin(), errors.end());
   EXPECT_LE(errors[32], 1e-7);
-  EXPECT_GT(errors[32], 1e-11);  // and no sharper than need be, by far
+  EXPECT_GT(errors[32], 1e-11);  // and not much more accurate than necessary
 }
 
-// Times are of the machine: that they are there, and where, is all that can be expected of them.
+// Times depend on the machine, so the test only checks their presence and place.
 TEST(bench, a_report_has_every_backend_and_curve) {
   auto o = options_for("lorenz", {"sweep.rho={from=0.0, to=21.0, count=10}", "t=[0.0, 1.0]"});
   o.backends = "cpu";
@@ -490,7 +491,7 @@ TEST(advice, needs_a_tolerance) {
   auto o = options_for("lorenz", {"method=rk4", "step=0.01"});
   try {
     host::advise(o, go_on);
-    FAIL() << "there is none";
+    FAIL() << "no such entry";
   } catch (const host::error& e) { EXPECT_NE(std::string(e.what()).find("in place of step"), std::string::npos); }
 }
 

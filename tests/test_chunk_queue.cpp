@@ -1,4 +1,4 @@
-// Who gets which instances, and how many at a time: host/ensemble/chunk_queue.hpp.
+// The queue that hands out instances to workers, and the sizes of the parts: host/ensemble/chunk_queue.hpp.
 #include <thread>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace saltus::host {
 namespace {
 
-/// A backend that is only asked what it wants.
+/// A backend that only states its wishes.
 class stub : public backend {
  public:
   stub(std::int64_t chunk, std::int64_t smallest, int width, bool is_device)
@@ -78,8 +78,8 @@ TEST(chunk_queue, claims_are_handed_out_one_after_another) {
   EXPECT_EQ(0, some.unclaimed());
 }
 
-/// Two backends work in time as it is told: a device of `fast` instances per second in all of its places, lanes of `slow`.
-/// Returns when each has its last instance.
+/// Two backends work in simulated time: a device of `fast` instances per second in all of its places together, and lanes of
+/// `slow`. Returns the times at which each has finished its last instance.
 std::vector<double> run_in_time(std::int64_t count, double fast, double slow) {
   const plan p = plan_for(count);
   const auto both = shared(std::make_unique<stub>(100'000, 1000, 3, true), std::make_unique<stub>(4000, 32, 2, false));
@@ -90,7 +90,7 @@ std::vector<double> run_in_time(std::int64_t count, double fast, double slow) {
   };
   std::vector<under_way> running;
   std::vector<double> last(2), free_at[2] = {std::vector<double>(3), std::vector<double>(2)};
-  std::vector<std::int64_t> open = {5, 2};  // ranges that each may still be given
+  std::vector<std::int64_t> open = {5, 2};  // ranges that each may still get
   double now = 0;
   std::int64_t next = 0;
   for (;;) {
@@ -121,7 +121,7 @@ std::vector<double> run_in_time(std::int64_t count, double fast, double slow) {
 }
 
 TEST(chunk_queue, a_slow_one_is_not_left_with_a_large_range_in_the_end) {
-  // A device that is 1000, 50 or 2 times as fast; all of them together would take this long:
+  // The device is 1000, 50 or 2 times as fast; both together would take this long:
   for (const double ratio : {1000.0, 50.0, 2.0}) {
     const double fast = 1e6, slow = fast / ratio;
     const double ideal = 1e7 / (fast + slow);

@@ -1,4 +1,4 @@
-// The commands of the program, and errors of usage. Others of these tests are in cli/.
+// The commands of the program, and usage errors. Other tests of the program are in cli/.
 #include <pty.h>
 #include <unistd.h>
 
@@ -76,7 +76,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
       {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},
       {{"run", "lorenz", "mao_1"}, "saltus run: mao_1: one argument too many\nsaltus run --help tells more\n"},
-      {{"run", "lorenz", "--set", "sweep.rho=from=1", "sweep.rho=to=2"},  // {from=1,to=2}, as a shell hands it on
+      {{"run", "lorenz", "--set", "sweep.rho=from=1", "sweep.rho=to=2"},  // {from=1,to=2}, expanded by a shell
        "saltus run: sweep.rho=to=2: one argument too many; quote what has { }, which the shell takes apart: --set "
        "'sweep.NAME={from=0,to=1,count=5}'\nsaltus run --help tells more\n"},
       {{"list", "--jsn"},
@@ -252,7 +252,7 @@ TEST_F(cli, time_events_and_sliding_are_told) {
   const auto plan = saltus({"check", "./relay.hpp"});
   EXPECT_NE(plan.out.find("\nguards     line (both)\ntimes      kick\n"), std::string::npos) << plan.out << plan.err;
 
-  // From 1 down to 0.75, up to 0.85, down to 0.35, up to 0.45: zero at 1.2, along it until 1.25, and again from 1.35 on.
+  // From 1 down to 0.75, up to 0.85, down to 0.35, up to 0.45: zero at 1.2; x slides until 1.25, and again from 1.35 on.
   const auto r = run({"./relay.hpp", "--set", "output.events=true"});
   EXPECT_NEAR(r["final_x"][0], 0.0, 1e-12);
   std::vector<double> kicks, arrivals;
@@ -310,7 +310,7 @@ TEST_F(cli, run_keeps_data_on_stdout_and_messages_on_stderr) {
       << text.out;
   EXPECT_NE(text.out.find("\nwrote four.nc\n"), std::string::npos) << text.out;
   EXPECT_TRUE(std::regex_search(text.err, std::regex("oscillator  4/4  100.0 %"))) << text.err;
-  EXPECT_EQ((text.out + text.err).find('\033'), std::string::npos) << "no colour away from a terminal";
+  EXPECT_EQ((text.out + text.err).find('\033'), std::string::npos) << "no colour without a terminal";
   EXPECT_FALSE(fs::exists(folder() / "four.nc.part"));
 
   const auto again = saltus(four);
@@ -429,10 +429,10 @@ TEST_F(cli, the_built_in_models_are_listed_without_a_compiler) {
   const auto o = saltus({"list", "--json"}, none);
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_GT(json(o.out).number("models#"), 40);
-  EXPECT_FALSE(fs::exists(cache)) << "nothing was compiled";
+  EXPECT_FALSE(fs::exists(cache)) << "no module was compiled";
 }
 
-// What saltus knows of its built-in models is what their files say, here or in another home, until they are changed.
+// Stored descriptions of built-in models are used, in this installation or another, until their files change.
 TEST_F(cli, a_built_in_model_that_was_changed_is_what_its_file_says) {
   const fs::path house = folder() / "house", source = SALTUS_SOURCE_FOLDER;
   fs::create_directories(house);
@@ -444,7 +444,7 @@ TEST_F(cli, a_built_in_model_that_was_changed_is_what_its_file_says) {
     EXPECT_EQ(o.code, 0) << o.err;
     return o.out;
   };
-  // Compiled, each must be what it is without a compiler: a family of states, a part of its own, guards and outputs.
+  // Each compiled description must equal the one without a compiler: a family of states, a part of its own, guards and outputs.
   for (const std::string name :
        {"marble_jar_8", "ring_modulator_switched", "relief_valve", "robertson", "pulsed_dose"}) {
     const auto known = of(name);
@@ -454,11 +454,11 @@ TEST_F(cli, a_built_in_model_that_was_changed_is_what_its_file_says) {
   EXPECT_EQ(modules(folder() / "cache"), 5u);
 
   of("marble_jar_4");
-  EXPECT_EQ(modules(folder() / "cache"), 5u) << "nothing of it has changed";
+  EXPECT_EQ(modules(folder() / "cache"), 5u) << "none of its files has changed";
   const fs::path part = house / "problems/parts/marble_jar.hpp";
   write(part, read(part) + "\n");
   of("marble_jar_4");
-  EXPECT_EQ(modules(folder() / "cache"), 6u) << "a part that it includes has changed";
+  EXPECT_EQ(modules(folder() / "cache"), 6u) << "an included file has changed";
   const fs::path lorenz = house / "problems/lorenz.hpp";
   write(lorenz, std::regex_replace(read(lorenz), std::regex("\\{rho, [0-9.]+"), "{rho, 29.5"));
   EXPECT_EQ(json(of("lorenz")).number("parameters[1].default"), 29.5);
@@ -480,7 +480,7 @@ TEST_F(cli, doctor_tells_what_works) {
   EXPECT_EQ(healthy["cache"], shared_cache().string());
   EXPECT_EQ(healthy.number("cache_files"), static_cast<double>(entries(shared_cache())));
 
-  // It looks at everything, whatever it finds.
+  // doctor checks everything, even after failures.
   const auto ill = saltus({"doctor"}, {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", "/dev/null/cache"}});
   EXPECT_EQ(ill.code, 1);
   EXPECT_NE(ill.out.find("\ncompiler   no C++ compiler found (tried SALTUS_CXX = /nonexistent)"), std::string::npos)
@@ -514,7 +514,7 @@ TEST_F(cli, a_run_that_lasts_has_lanes_measured_beside_it) {
   EXPECT_GE(known.number("lane_shapes[0].gain"), 1);
   const auto text = saltus({"doctor"}, own).out;
   EXPECT_NE(text.find("\nshapes     bs3, smooth, double: "), std::string::npos) << text;
-  // The next run has it from its beginning.
+  // The next run uses the measured shape from its beginning.
   const json run(saltus({"run", "lorenz", "--method", "bs3", "--json"}, own).out);
   const auto groups = known["lane_shapes[0].groups"], lanes = known["lane_shapes[0].lanes"];
   const auto shape = (groups == "1" ? "" : groups + " x ") + lanes + " lanes";
@@ -648,17 +648,17 @@ TEST_F(cli, options_stand_before_and_behind_what_they_are_for) {
         words{"show", "--instance", "0", "z.nc"}, words{"show", "z.nc", "--instance", "0"},
         words{"describe", "--json", model()}}) {
     const auto o = saltus(all);
-    // Without CUDA the second line of `check --cuda` says so: not a word about its arguments.
+    // Without CUDA the second line of `check --cuda` reports that, and does not mention the arguments.
     EXPECT_TRUE(o.code == 0 || all[1] == "--cuda") << fmt::format("{}", fmt::join(all, " ")) << ": " << o.err;
     EXPECT_EQ(o.err.find("argument too many"), std::string::npos) << o.err;
   }
-  // What is one too many still is.
+  // One argument too many is still an error.
   EXPECT_EQ(saltus({"run", "--threads", "1", model(), "2"}).err,
             "saltus run: 2: one argument too many\nsaltus run --help tells more\n");
 }
 
-/// Warmth falls by 1 in a unit of time and never comes up; a body falls, but its floor waits for one that rises. `late` can
-/// fire only after it was crossed the other way, at t = 1, and does so at t = 3.
+/// Warmth falls by 1 per unit of time and never rises; a body falls, but its floor has a guard for rising only. `late` can
+/// fire only after it was crossed the other way, at t = 1, and fires at t = 3.
 const std::string houses = R"(#include <saltus.hpp>
 
 struct houses {
@@ -685,7 +685,7 @@ struct houses {
 
 TEST_F(cli, a_guard_that_can_never_fire_is_told) {
   write(folder() / "houses.hpp", houses);
-  // From 16.5 to 25.5: two begin below 18, four pass it within four units of time, four stay above.
+  // Between 16.5 and 25.5: two instances begin below 18, four pass it within four units of time, four stay above.
   const words asked = {"./houses.hpp", "--set", "sweep.warmth={from=16.5, to=25.5, count=10}"};
   const std::string cold = "guard `cold` began beyond zero in 2 instances and never fired",
                     hit = "guard `hit` was crossed only against its direction, rising, in 10 instances";
@@ -714,7 +714,7 @@ TEST_F(cli, a_guard_that_can_never_fire_is_told) {
   EXPECT_NE(shown.out.find(cold + "\n" + hit + "\n"), std::string::npos) << shown.out;
   const auto checked = saltus(with({"check"}));
   EXPECT_NE(checked.out.find("remark     of 10 tried: " + cold + "\n"), std::string::npos) << checked.out;
-  // Nothing is said of what is as it should be: here all begin above.
+  // A guard that behaves normally gets no remark: here all instances begin above.
   const auto good = saltus({"run", "./houses.hpp", "-q", "--set", "height=-1", "--json"});
   EXPECT_EQ(json(good.out)["remarks#"], "0") << good.out;
 }

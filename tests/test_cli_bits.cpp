@@ -1,4 +1,4 @@
-// What flags do to a run, and on what the bits of its results depend.
+// Effects of flags on a run, and the inputs on which the bits of its results depend.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,7 +23,7 @@ TEST_F(cli, set_reaches_parameters_states_and_keys) {
   EXPECT_EQ(r["stiffness"], std::vector<double>{9});
   EXPECT_EQ(r["initial_place"], std::vector<double>{2});
   EXPECT_EQ(r["t_end"], std::vector<double>{2.5});
-  // Rest at pi/2 with velocity -2, then place = -2/3 sin(3 (t - pi/2)): at 2.5 that is -2/3 cos(7.5).
+  // Rest at pi/2 with velocity -2, then place = -2/3 sin(3 (t - pi/2)); at 2.5 the place is -2/3 cos(7.5).
   EXPECT_NEAR(r["final_place"][0], -2.0 / 3 * std::cos(7.5), 1e-9);
   EXPECT_NE(r["steps"], run({model(), "--set", "stiffness=9", "--set", "place=2", "--set", "t=[0.0, 2.5]", "--set",
                              "rtol=1e-11", "--method", "dp5"})["steps"])
@@ -31,7 +31,7 @@ TEST_F(cli, set_reaches_parameters_states_and_keys) {
 }
 
 TEST_F(cli, a_run_backward_comes_from_where_a_run_forward_went) {
-  // Below rest place = sin(2 t) / 2 and velocity = cos(2 t) for a stiffness of 4; above it place = cos(t).
+  // Below rest place = sin(2 t) / 2 and velocity = cos(2 t) for a stiffness of 4; above rest place = cos(t).
   const auto r = run({model(), "--set", "t=[2, 0]", "--set", "rtol=1e-11", "--set",
                       fmt::format("place={}", std::sin(4.0) / 2), "--set", fmt::format("velocity={}", std::cos(4.0)),
                       "--set", "output.samples={times=[2.0, 1.8, 1.0, 0.0]}", "--set", "output.events=true"});
@@ -79,8 +79,8 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
       EXPECT_NEAR(saved[name][i], calm[name][i], alone ? 0.0 : 1e-7) << name << " of " << i;
     for (std::size_t k = 9 * i; k < 9 * i + 9; ++k) EXPECT_NEAR(saved["place"][k], calm["place"][k], 1e-7) << i;
   }
-  EXPECT_NEAR(static_cast<double>(rescued), 75, 34) << "four and a half standard deviations, 7.5 each";
-  ASSERT_EQ(saved["event_row_size"], calm["event_row_size"]) << "no event lost, none twice";
+  EXPECT_NEAR(static_cast<double>(rescued), 75, 34) << "4.5 standard deviations of 7.5";
+  ASSERT_EQ(saved["event_row_size"], calm["event_row_size"]) << "no event is lost or repeated";
   for (std::size_t k = 0; k < saved["event_time"].size(); ++k)
     EXPECT_NEAR(saved["event_time"][k], calm["event_time"][k], 1e-7);
 
@@ -129,7 +129,7 @@ TEST_F(cli, a_model_with_constraints_is_described_solved_and_shown) {
     return more;
   };
   const auto r = run(with({"--set", "output.events=true"}));
-  EXPECT_EQ(r["status"], (std::vector<double>{1, 1, 1, 16})) << "stopped, and one that is inconsistent";
+  EXPECT_EQ(r["status"], (std::vector<double>{1, 1, 1, 16})) << "three stopped, one inconsistent";
   for (std::size_t i = 0; i < 3; ++i) {
     const double above = 1.0 - r["outlet"][i];
     EXPECT_NEAR(r["t_final"][i], std::sqrt(above), 1e-7) << i;
@@ -137,7 +137,7 @@ TEST_F(cli, a_model_with_constraints_is_described_solved_and_shown) {
     EXPECT_NEAR(r["final_level"][i], r["outlet"][i] + 0.25 * above, 1e-7) << i;
     EXPECT_LT(r["residual"][i], 1e-12) << i;
   }
-  EXPECT_GE(r["residual"][3], 1.0) << "1 + speed^2, whatever the speed";
+  EXPECT_GE(r["residual"][3], 1.0) << "1 + speed^2 for every speed";
   EXPECT_EQ(r["residual_of"][3], 1);
   EXPECT_EQ(r["event_time"].size(), 3u);
   expect_same_bits(r, run(with({"--lanes", "1", "--chunk", "3", "--set", "output.events=true"})), "lanes 1");
@@ -154,7 +154,7 @@ TEST_F(cli, a_model_with_constraints_is_described_solved_and_shown) {
   EXPECT_NE(saltus({"show", "tank.nc", "--instance", "0"}).out.find(" in the equation of speed, the largest"),
             std::string::npos);
 
-  // Taken as it is, a speed of 0.3 is inconsistent with every level; one of 1 is right for an outlet at zero.
+  // With given starts, a speed of 0.3 is inconsistent with every level; a speed of 1 is right for an outlet at zero.
   EXPECT_EQ(json(command({"--set", "consistency=given", "--json", "-q"}).out).number("status.inconsistent"), 4);
   const json given(command({"--set", "consistency=given", "--set", "speed=1.0", "--json", "-q"}).out);
   EXPECT_EQ(given.number("status.inconsistent"), 3);
@@ -208,7 +208,7 @@ TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {
             std::string::npos);
   EXPECT_EQ(saltus({"show", "auto.nc", "--instance", "0"}).out.find("went over to rodas5p at"), std::string::npos);
 
-  // Whatever gives up, before or after, is rescued; and without rescue stiff instances are handed over all the same.
+  // Instances that give up, before or after the change of method, are rescued; without rescue stiff instances still change the method.
   const auto shaken = run(with({"--set", "inject_exceptions=1"}));
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(shaken["final_y"][i], std::cos(10.0), 1e-6) << i;
   EXPECT_GT(*std::max_element(shaken["exception"].begin(), shaken["exception"].end()), 0);
@@ -259,7 +259,7 @@ TEST_F(cli, samples_depend_on_seed_and_instance_alone) {
   expect_same_bits(few, again, "the same seed");
   EXPECT_TRUE(same_bits(few["stiffness"], again["stiffness"]));
   for (const char* name : {"stiffness", "final_place", "steps"})
-    EXPECT_TRUE(std::equal(few[name].begin(), few[name].end(), many[name].begin())) << name << " of the first of more";
+    EXPECT_TRUE(std::equal(few[name].begin(), few[name].end(), many[name].begin())) << name << " of the first of many";
   EXPECT_NE(few["stiffness"], other["stiffness"]);
   EXPECT_TRUE(
       std::all_of(few["stiffness"].begin(), few["stiffness"].end(), [](double s) { return 0.5 <= s && s <= 9.0; }));

@@ -25,7 +25,7 @@
 namespace command_line {
 namespace {
 
-/// 60 instances in chunks of 10, of which number 25 is of another kind.
+/// 60 instances in chunks of 10, with number 25 of another kind.
 words with_one(const std::string& kind) {
   std::string kinds;
   for (int i = 0; i < 60; ++i) kinds += (i ? "," : "") + (i == 25 ? kind : std::string("0"));
@@ -45,7 +45,7 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
     ASSERT_TRUE(running->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << running->wait().err;
     std::this_thread::sleep_for(1s);
     running->signal(number);
-    if (number == SIGHUP) running->signal(number);  // a terminal that goes away may say so twice
+    if (number == SIGHUP) running->signal(number);  // a closing terminal may signal twice
     const auto sent = std::chrono::steady_clock::now();
     const auto o = running->wait();
     EXPECT_LT(std::chrono::steady_clock::now() - sent, 20s);
@@ -53,7 +53,7 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
     EXPECT_TRUE(std::regex_search(o.err, std::regex("\ninterrupted: \\d+ instances did not finish\n$"))) << o.err;
     EXPECT_NE(o.out.find("\nwhat has ended is in long.nc.part: saltus show long.nc.part\n"), std::string::npos)
         << o.out;
-    EXPECT_FALSE(fs::exists(folder() / "long.nc")) << "it is not complete";
+    EXPECT_FALSE(fs::exists(folder() / "long.nc")) << "the result is not complete";
 
     const results r(folder() / "long.nc.part");
     std::array<std::size_t, 11> by_status{}, as_expected{};
@@ -62,12 +62,12 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
       const double t = r["t_final"][i];
       const bool started = std::isfinite(r["final_place"][i]);
       ++by_status.at(status);
-      // Rest is passed at least once in every span of pi.
+      // x passes rest at least once in every span of pi.
       if (status == 0) as_expected[status] += started && t == 5000 && r["events"][i] >= std::floor(5000 / M_PI);
       if (status == 9) as_expected[status] += !started && std::isnan(t) && r["steps"][i] == 0;
       if (status == 10) as_expected[status] += started && t >= 0 && t < 5000;
     }
-    EXPECT_EQ(as_expected, by_status) << "finished, not_run and interrupted are what their names say";
+    EXPECT_EQ(as_expected, by_status) << "finished, not_run and interrupted match their names";
     EXPECT_GT(by_status[0], 0u) << "finished";
     EXPECT_GT(by_status[9], 0u) << "not_run";
     EXPECT_GT(by_status[10], 0u) << "interrupted";
@@ -92,10 +92,10 @@ TEST_F(cli, a_result_that_is_to_be_replaced_stays_until_the_new_one_is_complete)
     EXPECT_EQ(old, read(folder() / "long.nc")) << sign;
   };
   interrupted({}, "long.nc.part");
-  EXPECT_TRUE(fs::exists(folder() / "long.nc.part")) << "what had ended";
+  EXPECT_TRUE(fs::exists(folder() / "long.nc.part")) << "the instances that had ended";
   fs::remove(folder() / "long.nc.part");
   interrupted({"--set", "run.checkpoint=1"}, "long.nc.journal/run.json");
-  EXPECT_FALSE(fs::exists(folder() / "long.nc.part")) << "what had ended is in the journal";
+  EXPECT_FALSE(fs::exists(folder() / "long.nc.part")) << "the instances that had ended are in the journal";
   fs::remove_all(folder() / "long.nc.journal");
   const auto limited = [&](const words& more) {
     auto all = line;
@@ -114,7 +114,7 @@ TEST_F(cli, a_time_limit_ends_compiling_too) {
   EXPECT_FALSE(fs::exists(folder() / "late.nc"));
 }
 
-/// 2^40 instances would take months: what is left must not matter.
+/// 2^40 instances would take months: the time to stop must not depend on the remaining work.
 TEST_F(cli, a_run_stops_in_time_however_much_is_left) {
   for (const words& how :
        {words{"--set", "output.rows=false", "--set", "output.statistics=true"}, words{"--set", "output.rows=false"}}) {
@@ -132,7 +132,7 @@ TEST_F(cli, a_run_stops_in_time_however_much_is_left) {
       for (const bool again : {false, true}) {
         const auto o = saltus(line(count, {"--time-limit", "2s"}));
         EXPECT_EQ(o.code, 75) << o.err;
-        EXPECT_LT(o.seconds, 2 + 1 + 3) << "the limit, a second, and what it takes to begin on a busy machine";
+        EXPECT_LT(o.seconds, 2 + 1 + 3) << "the limit, a second, and the start on a busy machine";
         EXPECT_EQ(o.err.find("goes on with all.nc.journal") != o.err.npos, again) << o.err;
         EXPECT_TRUE(fs::exists(folder() / "all.nc.journal"));
         EXPECT_FALSE(fs::exists(folder() / "all.nc"));
@@ -144,7 +144,7 @@ TEST_F(cli, a_run_stops_in_time_however_much_is_left) {
 
 TEST_F(cli, a_second_signal_ends_the_program_at_once) {
   write(folder() / "unruly.hpp", unruly);
-  auto line = with_one("6");  // of which one loops, and is given two seconds to come back
+  auto line = with_one("6");  // one of them loops and has two seconds to return
   line.insert(line.begin(), "run");
   line.insert(line.end(), {"-q", "-o", "long.nc", "--set", "run.checkpoint=0"});
   auto running = start(line);
@@ -152,13 +152,13 @@ TEST_F(cli, a_second_signal_ends_the_program_at_once) {
   std::this_thread::sleep_for(500ms);
   running->signal(SIGINT);
   std::this_thread::sleep_for(200ms);
-  ASSERT_TRUE(running->runs()) << "it still waits for the model";
+  ASSERT_TRUE(running->runs()) << "the run still waits for the model";
   running->signal(SIGINT);
   EXPECT_EQ(running->wait().signal, SIGINT);
   EXPECT_FALSE(fs::exists(folder() / "long.nc"));
 }
 
-/// SALTUS_KILLS: how many; a few if it is not set.
+/// SALTUS_KILLS sets the number of kills; a few if it is not set.
 TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
   const char* asked = std::getenv("SALTUS_KILLS");
   const int kills = asked ? std::atoi(asked) : 24;
@@ -210,7 +210,7 @@ TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
       const auto o = running->wait();
       is_complete = o.signal != SIGKILL;
       if (!is_complete) continue;
-      // Or the last one was killed when all was done.
+      // Unless the last run was killed after all work was done.
       const bool is_there = o.code == 2 && o.err.find("it exists") != std::string::npos;
       ASSERT_TRUE(o.code == 0 || is_there) << name << ": " << o.err;
       ++results;
@@ -224,7 +224,7 @@ TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
   }
 }
 
-TEST_F(cli, a_signal_that_is_ignored_stays_so) {  // as nohup does
+TEST_F(cli, a_signal_that_is_ignored_stays_so) {  // as under nohup
   ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
   std::string command = "trap '' HUP; exec " SALTUS_PROGRAM;
   for (const auto& word : endless()) command += " '" + word + "'";
@@ -260,7 +260,7 @@ TEST_F(cli, an_instance_whose_model_throws_fails_alone) {
            {"status", "final_height", "t_final", "steps", "events", "rhs_evaluations", "event_row_size", "max(height)"})
         EXPECT_TRUE(i == 25 || r[name][i] == good[name][i]) << name << " of " << i;
       for (std::size_t k = 0; k < static_cast<std::size_t>(r["event_row_size"][i]); ++k, ++row)
-        EXPECT_EQ(r["event_instance"][row], i) << "each event stands there once";
+        EXPECT_EQ(r["event_instance"][row], i) << "each event occurs once";
     }
     EXPECT_EQ(row, r["event_time"].size());
   }
@@ -288,7 +288,7 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
         bad{"5", "SIGABRT (Aborted)", "transition", "std::abort"}}) {
     auto line = with_one(b.kind);
     line.insert(line.begin(), "run");
-    // No journal is begun before the crash, however busy the machine is.
+    // No journal is begun before the crash, even on a busy machine.
     line.insert(line.end(), {"-q", "-o", "a.nc", "--threads", "1", "--set", "run.checkpoint=0"});
     const auto o = saltus(line);
     EXPECT_EQ(o.code, 1) << "signal " << o.signal << o.err;
@@ -308,7 +308,7 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
         EXPECT_EQ(r["final_height"][i], good["final_height"][i]) << i;
         EXPECT_EQ(r["steps"][i], good["steps"][i]) << i;
       }
-    EXPECT_GE(kept, 20) << "the chunks before it";
+    EXPECT_GE(kept, 20) << "the chunks before the crash";
     fs::remove(folder() / "a.nc.part");
   }
 }
@@ -321,7 +321,7 @@ TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
   line.insert(line.end(), {"-q", "-o", "a.nc", "--set", "run.checkpoint=0"});
   {
     auto running = start(line);
-    // All the other chunks are done in much less time; the first seconds are the pilot's.
+    // All other chunks finish much sooner; the first seconds belong to the pilot.
     ASSERT_TRUE(running->wait_for([&] { return fs::exists(folder() / "a.nc.part"); })) << running->wait().err;
     std::this_thread::sleep_for(2s);
     ASSERT_TRUE(running->runs());
@@ -376,12 +376,12 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
   const auto expect_others_as_before = [&](int status_of_slow, const char* file) {
     const results r(folder() / file);
     EXPECT_EQ(r["status"][slow], status_of_slow);
-    EXPECT_GT(r["t_final"][slow], 2.0) << "it was on its way";
+    EXPECT_GT(r["t_final"][slow], 2.0) << "the instance had advanced";
     for (std::size_t i = 0; i < count; ++i)
       for (const char* name : {"status", "final_place", "final_velocity", "t_final", "steps", "events"})
         EXPECT_TRUE(i == slow || r[name][i] == good[name][i]) << name << " of " << i;
   };
-  {  // on a terminal, whose line is drawn anew several times a second
+  {  // a terminal redraws its line several times a second
     int keyboard = -1, screen = -1;
     ASSERT_EQ(openpty(&keyboard, &screen, nullptr, nullptr, nullptr), 0);
     auto running = start(with, {{"TERM", "xterm"}}, screen);
@@ -418,7 +418,7 @@ TEST_F(cli, a_pilot_of_a_bad_model_ends) {
             "saltus: the model unruly crashed in a pilot of a few instances: SIGSEGV (Segmentation fault); "
             "saltus run tells in which instance, and where\n");
   const auto leave = saltus({"check", "./unruly.hpp", "--set", "kind=3"});
-  EXPECT_EQ(leave.code, 1) << "exit(0) is no success";
+  EXPECT_EQ(leave.code, 1) << "exit(0) does not count as success";
   EXPECT_NE(leave.err.find("exit was called"), std::string::npos) << leave.err;
   const auto loop = saltus({"check", "./unruly.hpp", "--set", "kind=6"});
   EXPECT_EQ(loop.code, 0) << loop.err;
@@ -433,7 +433,7 @@ TEST_F(cli, a_model_that_does_not_bear_to_be_looked_at_is_described_all_the_same
     const auto o = saltus({"describe", "./shy.hpp"});
     EXPECT_EQ(o.code, 0) << how << o.err;
     EXPECT_NE(o.out.find("grows"), std::string::npos) << o.out;
-    EXPECT_EQ(o.out.find("shy:"), 0u) << "said once: " << o.out;
+    EXPECT_EQ(o.out.find("shy:"), 0u) << "the message must occur once: " << o.out;
   }
 }
 

@@ -1,5 +1,5 @@
-// The hybrid method against M. D. Compere, dissertation, UT Austin 2001, chapter 3: tables 3.2 and 3.3 with his projection, and
-// what projection in the metric of kinetic energy makes of the same problems. Numbers that are not printed there are from an independent program.
+// The hybrid method against M. D. Compere, dissertation, UT Austin 2001, chapter 3: tables 3.2 and 3.3 with his projection, and the
+// same problems with projection in the metric of kinetic energy. Numbers not printed there come from an independent program.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,7 +35,7 @@ outcome fixed_steps(const std::string& model, const char* method, double h, int 
 struct row {
   const char* method;
   double h;
-  int steps;  ///< where the loop "while t < T" of accumulated times makes one more than T / h, that many
+  int steps;  ///< a loop "while t < T" over accumulated times may make one step more than T / h
   double published;
 };
 
@@ -44,7 +44,7 @@ void expect_row(const char* model, const row& r) {
   const double spread = energy_spread(o, r.steps);
   std::printf("%-28s %-7s h = %-6g dE published %.1e, here %.3e, constraints %.1e\n", model, r.method, r.h, r.published,
               spread, o.residual[0]);
-  // Equal in the two digits that are printed.
+  // Equal in the two printed digits.
   EXPECT_NEAR(spread, r.published, 0.5000001 * std::pow(10, std::floor(std::log10(r.published)) - 1))
       << r.method << " " << r.h;
   EXPECT_LE(o.residual[0], 1e-13);
@@ -81,7 +81,7 @@ TEST(compere, table_3_3) {
     expect_row("rolling_spheres_printed", r);
 }
 
-// Projected in the metric of kinetic energy the same steps lose less than half of the energy, in the same order of h.
+// Projected in the metric of kinetic energy the same steps lose less than half of the energy, with the same order in h.
 TEST(compere, the_metric_of_kinetic_energy_loses_less) {
   for (const row& r :
        {row{"kutta3", 0.05, 160, 6.0e-7}, {"kutta3", 0.01, 800, 4.6e-9}, {"rkf45", 0.05, 160, 3.3e-10}}) {
@@ -109,12 +109,12 @@ TEST(compere, both_problems_meet_their_references) {
   }
 }
 
-// With the multipliers of its beginning held through a step joules are lost or won, in first order of h.
+// If each step keeps the multipliers of its beginning, the energy drifts by joules, with first order in h.
 TEST(compere, without_stabilisation_of_accelerations_joules_drift) {
   const auto spread = [](const char* model, double h, int steps) {
     const outcome o =
         fixed_steps(model == std::string("frozen") ? test_model("frozen_multipliers") : model, "rkf78", h, steps);
-    EXPECT_LE(o.residual[0], 1e-13);  // which the constraints do not show, but what it takes to meet them
+    EXPECT_LE(o.residual[0], 1e-13);  // the constraints do not show the error; far_adjustments does
     EXPECT_EQ(o.far_adjustments[0] > steps / 2, model == std::string("frozen"));
     return energy_spread(o, steps);
   };
@@ -128,7 +128,7 @@ TEST(compere, without_stabilisation_of_accelerations_joules_drift) {
   EXPECT_LE(spread("compound_pendulum", 0.01, 500), 1e-12);
 }
 
-// From a start off all three constraints: each is reached after |s| / eta, which is an event, and holds from there on.
+// From a start that violates all three constraints: the solution reaches each after |s| / eta (an event) and stays on it.
 TEST(compere, surfaces_are_reached_one_after_another) {
   const std::vector<std::string> start = {"method=dop853",   "rtol=1e-12",     "atol=1e-14",      "output.events=true",
                                           "initial.rho=0.7", "phi_factor=1.2", "theta_factor=1.5"};
@@ -143,13 +143,13 @@ TEST(compere, surfaces_are_reached_one_after_another) {
   EXPECT_NEAR(a.output(0), 8.964506744017e-3, 1e-10);
   EXPECT_NEAR(b.output(0), 8.549945457894e-3, 1e-10);
   EXPECT_NEAR(b.log[2].after[0], 0.6, 2e-16);
-  EXPECT_LE(b.residual[0], 1e-13);  // of what has been reached
-  // In run B the energy is constant once all are reached.
+  EXPECT_LE(b.residual[0], 1e-13);  // of the constraints reached so far
+  // In run B the energy is constant once all constraints are reached.
   const outcome after = run("rolling_spheres", with(start, {"output.samples.count=81"}));
   for (int k = 11; k <= 80; ++k) EXPECT_NEAR(after.sample(12, 0, k), 8.549945457894e-3, 1e-12) << k;
 }
 
-// Lanes reach their surfaces at times of their own, and one that starts on all of them has no event.
+// Lanes reach their surfaces at different times, and an instance that starts on all of them has no event.
 TEST(compere, lanes_reach_their_surfaces_each_by_itself) {
   const std::vector<std::string> sweep = {"method=dp5", "rtol=1e-9", "atol=1e-11", "output.events=true",
                                           "sweep.phi_factor={from=0.6, to=1.4, count=9}"};

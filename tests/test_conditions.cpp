@@ -1,5 +1,5 @@
 // Conditions: guards whose signs only matter to `mode` (Mao and Petzold 3.2). Along x = sin t, v = cos t of
-// tests/models/logic.hpp every crossing and every change of mode is known; what changes no mode is no event.
+// tests/models/logic.hpp every crossing and every change of mode is known; a crossing that changes no mode is no event.
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Conditions, ModesChangeWhenTheirLogicDoes) {
 }
 
 TEST(Conditions, SilentCrossingsCostNoRestart) {
-  // With the modes disabled every crossing is silent: about twenty of them, and the run is that without any, bit for bit.
+  // With the modes disabled every crossing is silent: about twenty of them, and the run equals that without crossings bit for bit.
   const auto silent = run(logic, with(tight, {"enabled=0.0"}));
   const auto none = run(logic, with(tight, with(no_crossings, {"enabled=0.0"})));
   EXPECT_EQ(names_of(silent), (std::vector<std::string>{"tick", "tick"}));
@@ -43,13 +43,13 @@ TEST(Conditions, SilentCrossingsCostNoRestart) {
   EXPECT_EQ(silent.steps[0], none.steps[0]);
   EXPECT_EQ(silent.rejected[0], none.rejected[0]);
   EXPECT_EQ(std::memcmp(silent.final_state.data(), none.final_state.data(), 4 * sizeof(double)), 0);
-  // Each step with a crossing is looked at once more: its six evaluations again, no more.
+  // Each step with a crossing is evaluated once more: six evaluations again, no more.
   EXPECT_GT(silent.rhs_evaluations[0], none.rhs_evaluations[0]);
   EXPECT_LE(silent.rhs_evaluations[0], none.rhs_evaluations[0] + 6 * 16);
 }
 
 TEST(Conditions, SilentCrossingsJustBeforeATimeEvent) {
-  // A crossing anywhere in the step that ends at the time events t = 5 and t = 10, and at them: nothing but the ticks fires.
+  // A crossing anywhere in the step that ends at the time events t = 5 and t = 10, and at these times: only the ticks fire.
   std::vector<double> high;
   for (double t : {5.0, 10.0})
     for (double before : {0.3, 0.1, 0.03, 0.01, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 0.0, -1e-12, -1e-3})
@@ -60,7 +60,7 @@ TEST(Conditions, SilentCrossingsJustBeforeATimeEvent) {
 }
 
 TEST(Conditions, SeveralInOneStep) {
-  // Five crossings within 0.1, in steps of half a unit: of the relay at 0.50, 0.45 and of the AND at 0.55.
+  // Five crossings within 0.1 in steps of half a unit: of the relay at 0.50 and 0.45, and of the AND at 0.55.
   for (const char* method : {"dp5", "dop853"}) {
     const auto r = run(logic, {"rtol=1e-5", "output.events=true", "high=0.55", "upper=0.5", "lower=0.45",
                                std::string("method=") + method});
@@ -75,14 +75,14 @@ TEST(Conditions, SeveralInOneStep) {
 }
 
 TEST(Conditions, AModeMayLastAnInstantOnly) {
-  // x > 1 - 1e-9 and v > 0 for acos(1 - 1e-9) = 4.5e-5 before each top.
+  // x > 1 - 1e-9 and v > 0 hold for acos(1 - 1e-9) = 4.5e-5 before each maximum.
   const auto r = run(logic, {"rtol=1e-13", "output.events=true", set("high", 1 - 1e-9), "upper=5.0"});
   EXPECT_NEAR(r.final("both_time"), 2 * std::acos(1 - 1e-9), 1e-8);
   EXPECT_EQ(without(names_of(r), "tick"), (std::vector<std::string>{"is_high", "is_rising", "is_high", "is_rising"}));
 }
 
 TEST(Conditions, TheNextModeMayDependOnTheLast) {
-  // At x = 0.9 the relay is on or off by where it has been: initially off there, and on after a turn.
+  // At x = 0.9 the history decides whether the relay is on or off: initially off there, and on after a turn.
   const auto start = run(logic, with(tight, {"initial.x=0.79", "initial.v=0.0", "t=[0.0, 1.0]"}));
   EXPECT_EQ(discrete(start, "relay"), 0);  // an amplitude of 0.79 never gets above 0.8
   const auto on = run(logic, with(tight, {"initial.x=0.9", "initial.v=0.0", "t=[0.0, 2.4]"}));
@@ -94,7 +94,7 @@ TEST(Conditions, TheNextModeMayDependOnTheLast) {
 }
 
 TEST(Conditions, AtRandom) {
-  // Random thresholds. All crossings are known, and between two of them every sign: the modes follow.
+  // Random thresholds. All crossings are known, and so is every sign between two of them, which determines the modes.
   const auto r = run(logic, {"rtol=1e-10", "output.events=true", "sample.count=3000", "sample.seed=8",
                              "sample.high={uniform=[-1.0, 1.0]}", "sample.upper={uniform=[-1.0, 1.0]}",
                              "sample.lower={uniform=[-1.0, 1.0]}"});
@@ -113,7 +113,7 @@ TEST(Conditions, AtRandom) {
     std::sort(at.begin(), at.end());
     double both_time = 0, relay_time = 0;
     bool both = false, relay = false;
-    int changes = -1;  // the first mode is no event
+    int changes = -1;  // the first mode is not an event
     for (std::size_t k = 1; k < at.size(); ++k) {
       const double middle = (at[k - 1] + at[k]) / 2, x = std::sin(middle);
       const bool was_both = both, was_relay = relay;

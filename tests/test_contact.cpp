@@ -1,5 +1,5 @@
-// Mechanical systems with impacts, contacts that last and friction. Every number is from analysis, or from an algorithm of the test's
-// own that shares nothing with the kernels.
+// Mechanical systems with impacts, lasting contacts and friction. Every number comes from analysis, or from an algorithm of the test
+// that shares nothing with the kernels.
 #include <array>
 #include <random>
 
@@ -45,7 +45,7 @@ struct apex {
   }
 };
 
-/// An apex at random, which is approached along all normals.
+/// A random apex, approached along all normals.
 apex random_apex(unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> any(-1.0, 1.0), positive(0.2, 2.0);
@@ -61,7 +61,7 @@ apex random_apex(unsigned seed) {
   return a;
 }
 
-/// The velocity after a simultaneous impact: the complementary solution among all 256 choices of contacts that have an impulse.
+/// The velocity after a simultaneous impact: the complementary solution among all 256 choices of contacts with an impulse.
 std::array<double, 3> after_all_at_once(const apex& a) {
   for (unsigned some = 1; some < 256; ++some) {
     std::vector<int> set;
@@ -100,7 +100,7 @@ TEST(Impacts, OfEightContactsAtOnceAreComplementary) {
   }
 }
 
-// One after the other in their order, and again while any contact still closes.
+// One contact after another in their order, and again while any contact still closes.
 TEST(Impacts, OfOneContactAfterAnotherFollowTheirOrder) {
   int compared = 0;
   for (unsigned seed = 1; seed <= 40; ++seed) {
@@ -116,7 +116,7 @@ TEST(Impacts, OfOneContactAfterAnotherFollowTheirOrder) {
   EXPECT_EQ(compared, 40);
 }
 
-// A constraint that keeps the speed towards a plane leaves no impulse that could turn it round.
+// A constraint that keeps the speed towards a plane leaves no impulse that could reverse it.
 TEST(Impacts, ThatAConstraintForbidsAreAStatusOfTheirOwn) {
   for (const char* how : {"one_by_one=0.0", "one_by_one=1.0"}) {
     const outcome r =
@@ -128,8 +128,8 @@ TEST(Impacts, ThatAConstraintForbidsAreAStatusOfTheirOwn) {
 
 // ------------------------------------------------------------------------------------------------------- slack pendulum
 
-// Speed^2 = 3.5 at the lowest point, unit length and gravity: slack at 30 degrees above the horizontal, taut again exactly below,
-// sqrt(6) later, where only the speed along the circle is left, sqrt(1/8).
+// Speed^2 = 3.5 at the lowest point, unit length and gravity: slack at 30 degrees above the horizontal, and taut again exactly below,
+// sqrt(6) later. Only the speed along the circle remains then, sqrt(1/8).
 TEST(SlackPendulum, SwitchesWhereAnalysisSays) {
   const outcome r = run("slack_pendulum", {"rtol=1e-12", "output.events=true"});
   ASSERT_EQ(name_of(r.status[0]), "finished");
@@ -146,8 +146,8 @@ TEST(SlackPendulum, SwitchesWhereAnalysisSays) {
   EXPECT_LE(r.residual[0], 1e-13);
 }
 
-// The rope never pushes, and is never longer than it is; where it is slack and where it is pulled are known for each speed; the
-// pull gives back what it should and leaves the speed along the circle. Nobody sticks in a state.
+// The rope never pushes, and is never longer than its length. For each speed it is known where the rope is slack and where it pulls taut;
+// the pull returns the right part of the radial speed and keeps the speed along the circle. No instance sticks in a state.
 TEST(SlackPendulum, TenThousandAtRandomDoNotStick) {
   const outcome r =
       run("slack_pendulum", {"rtol=1e-10", "t=[0.0,20.0]", "output.events=true", "sample.count=10000", "sample.seed=5",
@@ -160,7 +160,7 @@ TEST(SlackPendulum, TenThousandAtRandomDoNotStick) {
     SCOPED_TRACE(i);
     const auto at = static_cast<std::size_t>(i);
     EXPECT_GE(r.reductions[at], -1e-8) << "tension";
-    EXPECT_GE(r.reductions[10000 + at], -1e-8) << "what is left of the rope";
+    EXPECT_GE(r.reductions[10000 + at], -1e-8) << "slack of the rope";
     while (first < r.log.size() && r.log[first].instance < i) ++first;
     if (first + 1 >= r.log.size() || r.log[first].instance != i || r.log[first + 1].instance != i) continue;
     const auto &slack = r.log[first], &pull = r.log[first + 1];
@@ -178,13 +178,13 @@ TEST(SlackPendulum, TenThousandAtRandomDoNotStick) {
     EXPECT_NEAR(along(pull.after), along(pull.before), 1e-12);
     EXPECT_LE(outward(pull.after), 1e-12);
   }
-  // v^2 between 2 and 5: of 1.2 .. 2.4 some 82 %.
+  // v^2 lies between 2 and 5: some 82 % of 1.2 .. 2.4.
   EXPECT_NEAR(slackened, 10000 * (std::sqrt(5.0) - std::sqrt(2.0)) / 1.2, 150);
 }
 
 // ------------------------------------------------------------------------------------------------------------ friction
 
-/// What pulled_block does, by its closed form.
+/// The closed form of pulled_block.
 struct pulled {
   double slope, at_rest, slides, m = 2.0, g = 10.0, rate = 16.0, breaks = 1.5;
 
@@ -213,10 +213,10 @@ TEST(Friction, SticksSlipsAndSticksAsTheClosedFormDoes) {
   EXPECT_NEAR(r.log[2].time, exact.halt(), 1e-12);
   EXPECT_NEAR(r.output(0), exact.way_at_halt(), 1e-12) << "way";
   EXPECT_NEAR(r.output(1), 20.0 * std::cos(0.3), 1e-12) << "pressure";
-  EXPECT_NEAR(r.output(2), 20.0 * std::sin(0.3), 1e-12) << "friction holds the weight";
+  EXPECT_NEAR(r.output(2), 20.0 * std::sin(0.3), 1e-12) << "friction carries the weight";
 }
 
-// Steeper than friction can hold: at rest above, the block slips down in the same instant.
+// On a slope steeper than friction can hold, the block slips down at the moment it comes to rest at the top.
 TEST(Friction, SlipsDownWhereItCannotStick) {
   const pulled exact{0.6, 0.5, 0.4};
   const outcome r =
@@ -231,19 +231,19 @@ TEST(Friction, SlipsDownWhereItCannotStick) {
   EXPECT_NEAR(r.output(2), 0.4 * 20.0 * std::cos(0.6), 1e-11) << "friction, up the slope";
 }
 
-// Painleve's condition at the start of a slip to the left, and after a landing, at the time of free fall. The end that lands takes
-// from the rod's fall a turn, and with it some slip.
+// Painleve's condition fails at the start of a slip to the left, or after a landing at the time of free fall. The landing end gets a
+// rotation from the rod's fall, and with it some slip.
 TEST(Painleve, EndsWhereTheConditionFails) {
   constexpr int count = 181;
   for (const double angle :
-       {0.8, 1.1071487177940904, 1.3})  // the one between has tan(angle) = 2: there mu = 4/3 is enough
+       {0.8, 1.1071487177940904, 1.3})  // the middle one has tan(angle) = 2, where mu = 4/3 is enough
     for (const double height : {0.0, 0.2}) {
       SCOPED_TRACE(fmt::format("angle {}, height {}", angle, height));
       const outcome r = run("painleve_rod", {"rtol=1e-8", "t=[0.0,0.21]", set("angle", angle), set("height", height),
                                              "vx=-3.0", fmt::format("sweep.mu={{from=0.2,to=2.0,count={}}}", count)});
       const double fall = std::sqrt(2.0 * height / 9.81), c = std::cos(angle), s = std::sin(angle);
       const double turn = -3.0 * c * (9.81 * fall / (1.0 + 3.0 * c * c));
-      ASSERT_LT(-3.0 + s * turn, 0.0) << "it slips to the left";
+      ASSERT_LT(-3.0 + s * turn, 0.0) << "the end slips to the left";
       int paradoxes = 0;
       for (int i = 0; i < count; ++i) {
         const double mu = 0.2 + 1.8 * i / (count - 1), per_force = 1.0 + 3.0 * c * (c - mu * s);
@@ -258,7 +258,7 @@ TEST(Painleve, EndsWhereTheConditionFails) {
     }
 }
 
-// At the start the force of the floor is g over what a unit of force accelerates the end by.
+// At the start the floor's force is g divided by the acceleration of the end per unit force.
 TEST(Painleve, ForceBeforeIt) {
   const outcome r = run("painleve_rod", {"rtol=1e-10", "t=[0.0,1e-9]", "mu=1.2", "angle=1.0"});
   const double c = std::cos(1.0), s = std::sin(1.0);
@@ -288,7 +288,7 @@ TEST(Painleve, NeighboursKeepTheirBits) {
 
 // ------------------------------------------------------------------------------------------------------- rimless wheel
 
-// After each impact w^2 <- cos(2 a)^2 (w^2 + 4 sin(g) sin(a)), for the two coordinates of the hub and a constraint as for an angle.
+// After each impact w^2 <- cos(2 a)^2 (w^2 + 4 sin(g) sin(a)), for two hub coordinates and a constraint as for an angle.
 TEST(RimlessWheel, HasTheLimitCycleOfTheMinimalOne) {
   const double a = 3.14159265358979323846 / 8.0, slope = 0.08;
   const outcome r = run("rimless_wheel_dae", {"rtol=1e-11", "atol=1e-11", "t=[0.0,80.0]", "output.events=true"});
@@ -309,7 +309,7 @@ TEST(RimlessWheel, HasTheLimitCycleOfTheMinimalOne) {
   EXPECT_LE(r.residual[0], 1e-12);
 }
 
-// Too slow a wheel rocks ever less, until it stands on two legs, which carry its weight; each flight begins within rounding of the ground.
+// Too slow a wheel rocks ever less until it stands on two legs, which carry its weight; each flight begins within rounding of the ground.
 TEST(RimlessWheel, StandsStillOnTwoLegsOrWalksOn) {
   const std::size_t count = 300;
   const outcome r =
@@ -333,8 +333,8 @@ TEST(RimlessWheel, StandsStillOnTwoLegsOrWalksOn) {
 
 // ------------------------------------------------------------------------------------------------------- rocking block
 
-/// How long a block takes from its largest angle to the ground or back: the integral of d angle/omega with angle = top (1 - u^2), by
-/// Simpson's rule.
+/// Time of a block from its largest angle to the ground or back: the integral of d angle/omega with angle = top (1 - u^2), by Simpson's
+/// rule.
 double quarter_of_rocking(double top, double alpha, double radius) {
   const auto integrand = [&](double u) {
     if (u == 0.0) return 2.0 * top / std::sqrt(1.5 * 9.81 / radius * std::sin(alpha - top) * top);
@@ -349,7 +349,7 @@ double quarter_of_rocking(double top, double alpha, double radius) {
   return sum / (3.0 * n);
 }
 
-// Housner 1963: the impact keeps r = 1 - 3/2 sin^2 alpha of the angular velocity; the next angle and the half period follow from energy.
+// Housner 1963: the impact keeps r = 1 - 3/2 sin^2 alpha of the angular velocity; energy gives the next angle and the half period.
 TEST(RockingBlock, HasHousnersImpactsAndPeriods) {
   const outcome r = run("rocking_block", {"rtol=1e-11", "atol=1e-12", "output.events=true", "t=[0.0,4.0]"});
   ASSERT_EQ(name_of(r.status[0]), "finished");
@@ -380,7 +380,7 @@ TEST(RockingBlock, ComesToRest) {
   EXPECT_NEAR(r.final("y"), 0.8, 1e-12);
 }
 
-// A block at rest is lifted where the ground's acceleration reaches g width/height.
+// The ground lifts a block at rest when its acceleration reaches g width/height.
 TEST(RockingBlock, IsLiftedByTheGround) {
   const outcome r = run("rocking_block", {"rtol=1e-10", "angle=0.0", "shake=4.0", "t=[0.0,0.5]", "output.events=true"});
   ASSERT_EQ(name_of(r.status[0]), "finished");
@@ -392,7 +392,7 @@ TEST(RockingBlock, IsLiftedByTheGround) {
 
 // -------------------------------------------------------------------------------------------------------- bouncing rod
 
-// The first impact, by hand: u the speed of the end, m_e = 1/(1/m + l^2 cos^2/I) the mass that it feels.
+// The first impact by hand: u is the speed of the end, m_e = 1/(1/m + l^2 cos^2/I) its effective mass.
 TEST(BouncingRod, FirstImpactIsThatOfAnalysis) {
   for (const double e : {0.5, 1.0}) {
     const outcome r = run("bouncing_rod", {"rtol=1e-11", "output.events=true", set("restitution", e), "t=[0.0,0.6]"});
@@ -406,7 +406,7 @@ TEST(BouncingRod, FirstImpactIsThatOfAnalysis) {
   }
 }
 
-// Two rests of the knee on its stop, each the limit of some thirty impacts, and two partings: tests/reference/stopped_pendulum.py.
+// The knee rests twice on its stop, each time after some thirty impacts, and parts twice: tests/reference/stopped_pendulum.py.
 TEST(DoublePendulumWithStop, MeetsItsReference) {
   const outcome r =
       run("double_pendulum_with_stop", {"rtol=1e-11", "atol=1e-12", "method=dop853", "output.events=true"});
@@ -427,7 +427,7 @@ TEST(DoublePendulumWithStop, MeetsItsReference) {
   EXPECT_LE(r.residual[0], 1e-14);
 }
 
-// Whatever the start and the stop: the knee never bends to its other side, no joint opens, and no energy comes from anywhere.
+// For every start and stop the knee never bends to its other side, no joint opens, and energy never grows.
 TEST(DoublePendulumWithStop, AThousandAtRandomKeepTheirJoints) {
   const int count = 1000;
   const outcome r =
@@ -457,7 +457,7 @@ void expect_times(const std::vector<double>& found, const std::vector<double>& w
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], within) << i;
 }
 
-// Three times the journal's impacts accumulate, and twice it parts from its bearing again: tests/reference/clearance.py.
+// The journal's impacts accumulate three times, and it parts from its bearing twice: tests/reference/clearance.py.
 TEST(SliderCrank, WithClearanceMeetsItsReference) {
   const outcome r = run("slider_crank_with_clearance", with(closely, {"run.lanes=1"}));
   ASSERT_EQ(name_of(r.status[0]), "finished");
@@ -482,14 +482,14 @@ TEST(SliderCrank, WithClearanceMeetsItsReference) {
   EXPECT_LE(r.residual[0], 1e-14);
 }
 
-/// Of states of slider_crank_with_clearance.
+/// Energy of states of slider_crank_with_clearance.
 double energy_of_slider_crank(const std::vector<double>& y) {
   const double rods = y[6] * y[6] + y[7] * y[7] + 0.5 * 0.5 / 12.0 * y[8] * y[8];
   return 0.5 * (0.03 * y[5] * y[5] + 0.6 * rods + 0.8 * y[9] * y[9]) + 0.6 * 9.81 * y[2];
 }
 
-// Between bounces steps are so short that h^7 lies below what the tolerance allows: what is moved within it is not far. Of 135 steps 97
-// were, by h^7 alone.
+// Between bounces steps are so short that h^7 lies below the tolerance; an adjustment within the tolerance is not far. By h^7 alone,
+// 97 of 135 steps would count as moved too far.
 TEST(SliderCrank, WithClearanceIsNotMovedFar) {
   const outcome r = run("slider_crank_with_clearance",
                         {"rtol=1e-6", "atol=1e-6", "method=dop853", "output.events=true", "run.lanes=1"});
@@ -498,7 +498,7 @@ TEST(SliderCrank, WithClearanceIsNotMovedFar) {
   EXPECT_EQ(r.far_adjustments[0], 0);
 }
 
-// The journal stays in its bearing, no energy comes from anywhere, and lanes change nothing.
+// The journal stays in its bearing, energy never grows, and lanes change nothing.
 TEST(SliderCrank, WithClearanceManyAtRandom) {
   const int count = 61;
   const auto go = [](int lanes) {
@@ -528,8 +528,8 @@ TEST(SliderCrank, WithClearanceManyAtRandom) {
   }
 }
 
-// Where the slider stands the crank's angle is that of a triangle; there the torque of gravity on the crank is m g r cos(angle)/2, and
-// the mechanism parts from its stop when the drive falls to it. The rest is that of tests/reference/clearance.py.
+// While the slider rests the crank's angle is that of a triangle. The torque of gravity on the crank is m g r cos(angle)/2 there, and the
+// mechanism parts from its stop when the drive falls to this torque. All other numbers are from tests/reference/clearance.py.
 TEST(SliderCrank, WithAStopMeetsItsReference) {
   const outcome r = run("slider_crank_with_stop", with(closely, {"run.lanes=1", "t=[0.0,2.2]"}));
   ASSERT_EQ(name_of(r.status[0]), "finished");
@@ -548,8 +548,8 @@ TEST(SliderCrank, WithAStopMeetsItsReference) {
   EXPECT_LE(r.residual[0], 1e-14);
 }
 
-// Both ends at the same instant. At once: the rod leaves as it came, e times as fast. One after the other: the left one alone turns
-// the rod, so that the right one hits harder.
+// Both ends hit at the same time. With one joint impact, the rod leaves without rotation, e times as fast. With one impact after the
+// other, the left impact turns the rod, so the right end hits harder.
 TEST(BouncingRod, FallsFlat) {
   for (const bool one_by_one : {false, true}) {
     const outcome r = run("bouncing_rod", {"rtol=1e-11", "output.events=true", "angle=0.0", "t=[0.0,0.46]",
@@ -559,7 +559,7 @@ TEST(BouncingRod, FallsFlat) {
     EXPECT_EQ(r.log[1].guard, "lands_1");
     EXPECT_EQ(r.log[0].time, r.log[1].time);
     const double u = 9.81 * std::sqrt(2.0 / 9.81);
-    double v = 0.5 * u, w = 0.0;  // at once
+    double v = 0.5 * u, w = 0.0;  // one joint impact
     if (one_by_one) {
       v = -u;
       for (int i = 0; i < 4; ++i) {
@@ -574,7 +574,7 @@ TEST(BouncingRod, FallsFlat) {
   }
 }
 
-// With e = 1 energy stays through all impacts; with less of it the rod comes to lie on the floor, whatever the angle.
+// With e = 1 all impacts conserve energy; with smaller e the rod comes to rest on the floor from every angle.
 TEST(BouncingRod, KeepsItsEnergyOrComesToRest) {
   const outcome elastic = run("bouncing_rod", {"rtol=1e-11", "restitution=1.0", "t=[0.0,8.0]"});
   ASSERT_EQ(name_of(elastic.status[0]), "finished");

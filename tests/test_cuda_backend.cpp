@@ -1,4 +1,4 @@
-// The host's half of the CUDA backend: bits, copies, rounds, errors of the driver. Others of these tests are in cuda_backend/.
+// The host's half of the CUDA backend: bits, copies, rounds, errors of the driver. Other tests of it are in cuda_backend/.
 #include <gtest/gtest.h>
 
 #if !defined(SALTUS_WITH_CUDA)
@@ -33,12 +33,12 @@ template <class E>
 std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, double to,
                                         std::size_t memory = std::size_t{1} << 30) {
   p.count = 900;
-  // What scattered_chunk scatters.
+  // The quantities that scattered_chunk scatters.
   p.random = {{{host::target::kind::parameter, swept, "swept"}, {}}, {{host::target::kind::t_end, 0, "t_end"}, {}}};
   const auto device = backend_for<E>(p, memory);
   std::map<int, int> seen;
   abi::usage used{};
-  // A chunk of 900 takes several rounds of the fake device's 256 places; smaller and larger ones follow in its memory.
+  // A chunk of 900 takes several rounds of the fake device's 256 places; smaller and larger chunks follow in its memory.
   for (const std::int64_t count : {900, 1, 300, 1000}) {
     auto reference = scattered_chunk(p, swept, from, to, count), here = reference;
     on_lanes<E, 8>(host::settings_of(p), reference);
@@ -83,7 +83,7 @@ TEST(cuda_backend, an_instance_that_fails_leaves_others_unharmed_and_its_samples
 }
 
 TEST(cuda_backend, a_short_event_log_is_emptied_in_time) {
-  // An eighth of a chunk's 115 kB has room for some 200 rows of the log, where a landing of 256 places may log 4096.
+  // An eighth of a chunk's 115 kB has room for some 200 rows of the log, while a landing of 256 places may log 4096.
   expect_same_as_lanes<valve_engine>(valve_plan(), relief_valve::flow, 0.2, 10.0, 1 << 18);
 }
 
@@ -112,10 +112,10 @@ TEST(cuda_backend, stopped_early_each_instance_is_finished_interrupted_or_not_ru
       EXPECT_EQ(whole.final_state[i], cut.final_state[i]);
     }
   }
-  // The fake device has 256 places and the first look is after one round.
+  // The fake device has 256 places, and the host checks first after one round.
   EXPECT_GT(seen[static_cast<int>(status::interrupted)], 0);
   EXPECT_GE(seen[static_cast<int>(status::not_run)], 900 - 256);
-  // What is left of a stopped chunk must not get into the next one.
+  // Remains of a stopped chunk must not get into the next one.
   auto again = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
   device->integrate(again, go_on, used);
   EXPECT_EQ("", differences(whole, again));
@@ -133,7 +133,7 @@ TEST(cuda_backend, what_is_copied_while_a_chunk_is_integrated_goes_through_pinne
   const int allocations = fake_cuda_done().allocations;
   device->integrate(second, go_on, used);
   EXPECT_EQ(pageable, fake_cuda_done().pageable_bytes);
-  EXPECT_EQ(allocations, fake_cuda_done().allocations) << "to allocate would wait for what others do";
+  EXPECT_EQ(allocations, fake_cuda_done().allocations) << "an allocation would wait for other work";
   EXPECT_EQ("", differences(first, second));
 }
 
@@ -159,13 +159,13 @@ TEST(cuda_backend, columns_that_are_the_same_for_all_are_copied_once) {
   const auto first = bytes_up_for(0), second = bytes_up_for(900);
   const auto columns = static_cast<long long>(p.model.parameters.size() + p.model.states.size() + 2);
   EXPECT_GE(first - second, (columns - 1) * 900 * 8) << "all inputs but the flow";
-  EXPECT_LT(second, 4 * 900 * 8) << "the flow, the list of places, what the host looks at";
+  EXPECT_LT(second, 4 * 900 * 8) << "the flow, the list of places, the progress";
 }
 
 // ---- rounds
 
 TEST(cuda_backend, the_first_round_is_short) {
-  // Kernels of a device that drives a display are ended after some seconds, and nothing is known of a turn yet.
+  // A device that drives a display ends kernels after some seconds, and the duration of a turn is still unknown.
   auto p = valve_plan();
   p.count = 900;
   const auto device = backend_for<valve_engine>(p);
@@ -183,8 +183,8 @@ TEST(cuda_backend, the_first_round_is_short) {
   for (std::size_t i = 1; i < turns.size(); ++i) EXPECT_TRUE(turns[i] == turns[i - 1] || turns[i] == 2 * turns[i - 1]);
   EXPECT_GE(turns.back(), 1024) << "a launch of the fake device takes no time";
 
-  // Where rounds take longer than a look should, they have fewer turns, but not fewer than 64.
-  // One look is at the end of each short chunk.
+  // If rounds take longer than the intended interval between checks, they get fewer turns, but at least 64.
+  // Each short chunk ends with one check.
   the_fake_cuda().seconds_per_launch = 0.1;
   for (int i = 0; i < 20; ++i) device->integrate(chunk, go_on, used);
   EXPECT_EQ(64, turns.back());
@@ -198,11 +198,11 @@ TEST(cuda_backend, time_in_kernels_is_measured_by_the_device) {
   abi::usage used{};
   ASSERT_TRUE(device->busy_seconds());
   EXPECT_EQ(0.0, *device->busy_seconds());
-  // Less than the host takes: what is said to have been at the same time is counted once.
+  // Launches take less time on the device than on the host; times that overlap are counted once.
   the_fake_cuda().seconds_per_launch = 1e-6;
   const int before = fake_cuda_done().launches[0];
   device->integrate(chunk, go_on, used);
-  // Launches of rounds alone: the description of the module was before.
+  // Only launches of rounds count: the module's description came before.
   EXPECT_NEAR(1e-6 * (fake_cuda_done().launches[0] - before), *device->busy_seconds(), 1e-8);
 }
 
@@ -210,7 +210,7 @@ TEST(cuda_backend, rows_for_which_the_event_log_has_no_room_are_an_error_and_not
   auto p = valve_plan();
   p.count = 900;
   const auto device = backend_for<valve_engine>(p, 1 << 18);
-  // As if landings logged more than they say.
+  // Simulates landings that log more rows than they announce.
   the_fake_cuda().run_kernel = [&](std::string_view kernel, int threads, void** arguments) {
     const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
     if (kernel == "saltus_land") chunk.progress->landable = chunk.pool.places;
@@ -242,7 +242,7 @@ TEST(cuda_backend, a_driver_that_is_too_old_for_what_nvrtc_makes_is_named) {
   EXPECT_NE(std::string::npos, reason.find("CUDA 12.8")) << reason;
   EXPECT_NE(std::string::npos, reason.find(host::nvrtc_version())) << reason;
   EXPECT_NE(std::string::npos, reason.find("driver R580 or newer")) << reason;
-  // A newer one of the same major version, and of the next.
+  // A newer driver with the same major version, and one with the next.
   for (const int version : {13000, 13020, 14000}) {
     the_fake_cuda().version = version;
     reason.clear(), names.clear();
@@ -256,14 +256,14 @@ TEST(cuda_backend, a_device_newer_than_nvrtc_is_given_ptx) {
   the_fake_cuda() = {};
   the_fake_cuda().run_kernel = emulate<lorenz_engine>;
   const int before = fake_cuda_done().ptx_modules;
-  the_fake_cuda().capability = 97;  // has the code of 9.0
+  the_fake_cuda().capability = 97;  // runs the code of 9.0
   std::unique_ptr<host::backend>(saltus_cuda_backend(p, 0));
   EXPECT_EQ(before, fake_cuda_done().ptx_modules);
   the_fake_cuda().capability = 990;
   std::unique_ptr<host::backend> device(saltus_cuda_backend(p, 0));
   EXPECT_EQ(before + 3, fake_cuda_done().ptx_modules) << "begin, sail, land";
   EXPECT_NE(std::string::npos, device->device().find("as PTX for the driver")) << device->device();
-  // PTX of a minor version that the driver does not know it cannot compile.
+  // The driver cannot compile PTX of a minor version that it does not know.
   the_fake_cuda().version = 13000 - 10;
   EXPECT_THROW(std::unique_ptr<host::backend>(saltus_cuda_backend(p, 0)), host::error);
 }
@@ -302,7 +302,7 @@ TEST(cuda_backend, absence_of_a_device_has_a_reason) {
 TEST(cuda_backend, chunks_fit_into_memory) {
   auto p = valve_plan();
   p.count = 100'000'000;
-  // The fake device has 1 GiB; a sixth of it, less a reserve, is for one chunk.
+  // The fake device has 1 GiB; a chunk gets a sixth of it, less a reserve.
   auto device = backend_for<valve_engine>(p);
   EXPECT_EQ(6, device->concurrency());
   EXPECT_GT(device->chunk_size(), 100'000);

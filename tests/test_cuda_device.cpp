@@ -1,5 +1,5 @@
-// Where a CUDA device is: it gives every instance of every problem the bits that the CPU gives it, by the same path as
-// the program, plug-in included. Elsewhere, the reason why there is none.
+// With a CUDA device: it gives every instance of every problem the bits that the CPU gives it, by the same path as the
+// program, plug-in included. Without one: the reason for its absence.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@
 namespace saltus::test {
 namespace {
 
-/// Instances of a problem, its parameters (or if it has none, its states) scattered by 2 % about their defaults, with
+/// Instances of a problem, with its parameters (or states if it has none) scattered by 2 % about their defaults, with
 /// events and samples.
 host::plan scattered(const std::string& problem, const std::string& method, std::int64_t count) {
   const auto m = host::describe_model(host::find_model(problem));
@@ -62,13 +62,13 @@ class cuda_device : public testing::Test {
 
 class problems : public cuda_device, public testing::WithParamInterface<std::tuple<std::string, std::string>> {};
 
-/// NVRTC takes minutes for what is larger (docs/cuda.md).
+/// NVRTC takes minutes for larger models (docs/cuda.md).
 bool is_large(const host::model& m) { return m.states.size() + m.guards.size() > 16; }
 
 TEST_P(problems, have_the_bits_of_the_cpu) {
   const auto& [problem, method] = GetParam();
   if (is_large(host::describe_model(host::find_model(problem)))) GTEST_SKIP() << "too large for a thread's registers";
-  // More than a warp, no whole number of warps.
+  // More instances than a warp, and not a whole number of warps.
   std::optional<host::plan> p;
   try {
     p = scattered(problem, method, 1000);

@@ -1,5 +1,5 @@
 // The kernels of the CUDA backend, run without a device by threads one after another, must give every instance the bits
-// that CPU lanes give it, whatever the number of places, threads and turns. The CPU is the reference here; its own
+// that CPU lanes give it, for every number of places, threads and turns. The CPU is the reference here; its own
 // results are tested against analysis and literature elsewhere.
 // More engines: test_cuda_emulation_*.cpp.
 #include "../problems/bouncing_ball.hpp"

@@ -1,10 +1,10 @@
-// Equations of any order on the emulated device: a valve whose modes have different offsets, with events and samples, has the bits of
-// lanes whatever the batch, the places and the threads.
+// Equations of any order on the emulated device: a valve whose modes have different offsets, with events and samples, must be bit-identical
+// to lanes for every batch, number of places and number of threads.
 #include "saltus.hpp"
 
 #include "../problems/hydraulic_check_valve.hpp"
 
-// As a module has them (host/compile/module_text.cpp): shut, then open.
+// The table that a module has (host/compile/module_text.cpp): shut, then open.
 template <>
 inline constexpr saltus::offsets<2, 2, 6, 5, 1> saltus::offsets_of<hydraulic_check_valve>{
     {{0, 0}, {0, 1}},
@@ -27,7 +27,7 @@ namespace {
 
 using valve = hydraulic_check_valve;
 
-/// With the values of an instance as its states.
+/// A run with the values of an instance as its states.
 host::plan valves(double t_end, double tolerance) {
   auto p = plan_of<valve>(t_end, tolerance);
   const auto m = host::model_from(describe<valve>::get("model"), {}, {});

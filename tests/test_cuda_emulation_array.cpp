@@ -1,10 +1,10 @@
-// Equations of any order by their derivative array on the emulated device: lanes that choose their columns each by itself, events and
-// samples have the bits of lanes whatever the batch, the places and the threads.
+// Equations of any order by their derivative array on the emulated device: lanes that choose their columns separately, with events and
+// samples, must be bit-identical to CPU lanes for every batch, number of places and number of threads.
 #include "saltus.hpp"
 
 #include "models/floating_loop.hpp"
 
-// As a module has them (host/compile/module_text.cpp).
+// The table that a module has (host/compile/module_text.cpp).
 template <>
 inline constexpr saltus::array_offsets<3> saltus::offsets_of<floating_loop>{2, 5, 1.0, {1, 1, 1}, {0, 0, 0}};
 template <>
@@ -19,7 +19,7 @@ namespace {
 
 using loop = floating_loop;
 
-/// With the values of an instance as its states.
+/// A run with the values of an instance as its states.
 host::plan loops(double t_end, double tolerance) {
   auto p = plan_of<loop>(t_end, tolerance);
   const auto m =

@@ -1,4 +1,4 @@
-// As test_cuda_emulation.cpp: certified search for roots, and guards in the error control.
+// More engines for test_cuda_emulation.cpp: certified root finding, and guards in the error control.
 #include "emulation_cases.hpp"
 #include "models/everything.hpp"
 

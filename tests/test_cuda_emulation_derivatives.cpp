@@ -1,4 +1,4 @@
-// As test_cuda_emulation.cpp: derivatives with respect to parameters and initial values, through events and by an implicit method.
+// More engines for test_cuda_emulation.cpp: derivatives by parameters and initial values, through events and by an implicit method.
 #include "../problems/robertson.hpp"
 #include "emulation_cases.hpp"
 #include "models/two_loops.hpp"

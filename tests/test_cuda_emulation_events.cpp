@@ -1,4 +1,4 @@
-// As test_cuda_emulation.cpp: everything that can happen at events.
+// More engines for test_cuda_emulation.cpp: everything that can happen at events.
 #include "emulation_cases.hpp"
 #include "models/everything.hpp"
 

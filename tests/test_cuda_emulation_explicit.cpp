@@ -1,4 +1,4 @@
-// As test_cuda_emulation.cpp: more explicit methods, and exceptions.
+// More engines for test_cuda_emulation.cpp: more explicit methods, and exceptions.
 #include "../problems/bouncing_ball.hpp"
 #include "../problems/lorenz.hpp"
 #include "../problems/relief_valve.hpp"

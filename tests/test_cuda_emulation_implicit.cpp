@@ -1,4 +1,4 @@
-// As test_cuda_emulation.cpp: implicit methods, with constraints and without.
+// More engines for test_cuda_emulation.cpp: implicit methods, with constraints and without.
 #include "../problems/campbell_orbits.hpp"
 #include "../problems/rectifier_dae.hpp"
 #include "../problems/robertson.hpp"

@@ -1,5 +1,5 @@
-// As test_cuda_emulation.cpp: reductions of every kind, within windows and without, and an event log of which an instance keeps
-// some rows.
+// More engines for test_cuda_emulation.cpp: reductions of every kind, with windows and without, and an event log that keeps some rows
+// of an instance.
 #include "emulation_cases.hpp"
 #include "models/everything.hpp"
 #include "models/rotor.hpp"
@@ -13,7 +13,7 @@ namespace {
 template <reduce Kind, bool Windowed = true>
 using of_load = reduction<Kind, false, everything::load, Windowed>;
 
-/// Numbers for windows, as host/spec/reductions.cpp leaves them.
+/// Numbers for windows as host/spec/reductions.cpp sets them.
 void set_windows(host::plan& p, std::size_t reductions) {
   for (std::size_t j = 0; j < reductions; ++j) p.windows.insert(p.windows.end(), {3.0, 7.5, 0.75});
 }

@@ -1,4 +1,4 @@
-// As test_cuda_emulation.cpp: tables, of which one jumps.
+// More engines for test_cuda_emulation.cpp: tables, one of which jumps.
 #include "emulation_cases.hpp"
 #include "models/tariff.hpp"
 

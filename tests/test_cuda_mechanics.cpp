@@ -18,7 +18,7 @@ TEST(cuda_mechanics, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not fo
 #include "fake_cuda_driver.hpp"
 #include "models/braked.hpp"
 
-// What the program would find by dlsym.
+// The symbol that the program would find by dlsym.
 extern "C" saltus::host::cuda_backend_function saltus_cuda_backend;
 
 namespace saltus::test {
@@ -41,7 +41,7 @@ TEST(cuda_mechanics, constraints_that_are_reached_are_events_of_a_model_without_
   device->integrate(
       here, [](std::int64_t) { return true; }, used);
   EXPECT_EQ("", differences(reference, here));
-  // From 3 m/s by 1 m/s2.
+  // Speed 3 m/s, decreasing by 1 m/s2.
   std::int64_t rows = 0;
   here.log.for_each([&](const host::event_row& e) {
     rows += 1;

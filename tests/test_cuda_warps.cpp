@@ -1,5 +1,5 @@
-// The kernels of the CUDA backend in whole warps, on a grid whose threads go on in random order (emulated_grid.hpp): what
-// lanes do together is device_warp's own code. Every instance must have the bits that CPU lanes give it.
+// The kernels of the CUDA backend in whole warps, on a grid whose threads continue in random order (emulated_grid.hpp), so that
+// device_warp's own code performs the joint operations of lanes. Every instance must have the bits of CPU lanes.
 #include <gtest/gtest.h>
 
 #include "../problems/bouncing_ball.hpp"
@@ -13,7 +13,7 @@ namespace {
 using ball_engine = engine<form_of<bouncing_ball>, methods::by_name<"dp5">, double, options{}>;
 using lorenz_engine = engine<form_of<lorenz>, methods::by_name<"dp5">, double, options{}>;
 
-/// As a module's kernels do (SALTUS_CUDA_KERNEL).
+/// Runs a kernel like those of a module (SALTUS_CUDA_KERNEL).
 template <class E>
 typename emulated_run<E>::runner on(grid& device) {
   return [&device](std::string_view kernel, int threads, void** arguments) {
@@ -39,7 +39,7 @@ class cuda_warps : public testing::Test {
   void SetUp() override { skip_where_jumps_are_not_followed(); }
 };
 
-/// Fewer places than lanes, about as many, and so many that a warp keeps a store of them; few and many warps.
+/// Spreads with fewer places than lanes, about as many, and so many that a warp keeps a store of them; few and many warps.
 template <class E>
 void expect_same_as_lanes(const host::plan& p, int swept, double from, double to) {
   constexpr long long tight = cuda_module_of<E>.rows_per_landing;
@@ -62,7 +62,7 @@ void expect_same_as_lanes(const host::plan& p, int swept, double from, double to
         EXPECT_EQ(trials, run.progress.used.lane_turns);
         // A pass of a warp counts for all of its lanes.
         EXPECT_LE(trials, run.progress.used.turns);
-        if (count == 600) { EXPECT_GT(device.seen_together.size(), 3u) << "lanes add to lists in groups of any size"; }
+        if (count == 600) { EXPECT_GT(device.seen_together.size(), 3u) << "lanes add to lists in groups of all sizes"; }
       }
   }
 }
@@ -74,7 +74,7 @@ TEST_F(cuda_warps, lorenz_has_the_bits_of_lanes_in_any_order) {
   expect_same_as_lanes<lorenz_engine>(plan_of<lorenz>(0.5, 1e-6), lorenz::rho, 0.0, 28.0);
 }
 
-/// Rounds that `count` instances take on 512 threads, each of which has a place.
+/// Number of rounds that `count` instances take on 512 threads with one place each.
 template <class E>
 int rounds_of(const host::plan& p, int swept, double from, double to, std::int64_t count) {
   grid device;
@@ -84,15 +84,15 @@ int rounds_of(const host::plan& p, int swept, double from, double to, std::int64
   return run.rounds;
 }
 
-// One round begins them and sails them to their ends; the next one stores them.
+// One round begins the instances and sails them to their ends; the next one stores them.
 TEST_F(cuda_warps, a_device_that_is_not_full_leaves_no_round_early) {
   const auto p = plan_of<lorenz>(0.5, 1e-6);
   EXPECT_EQ(2, (rounds_of<lorenz_engine>(p, lorenz::rho, 0.0, 28.0, 200)));
-  // Where there are as many instances as threads, a warp of which many have ended goes on in the next one.
+  // With as many instances as threads, a warp with many finished instances continues in the next round.
   EXPECT_GT((rounds_of<lorenz_engine>(p, lorenz::rho, 0.0, 28.0, 512)), 2);
 }
 
-// Instances that wait to be landed do not wait for the longest flight of their warp.
+// Instances that wait for their landing do not wait for the longest flight of their warp.
 TEST_F(cuda_warps, a_device_that_is_not_full_lands_in_time) {
   const auto p = plan_of<bouncing_ball>(2.0, 1e-8);
   auto c = scattered_chunk(p, bouncing_ball::restitution, 0.5, 0.9, 200);
@@ -103,7 +103,7 @@ TEST_F(cuda_warps, a_device_that_is_not_full_lands_in_time) {
   EXPECT_LE(rounds, 4 * most);
 }
 
-// ---- the grid itself: what it must see
+// ---- the grid itself: errors it must detect
 
 std::string complaint(int blocks, int block, const std::function<void()>& body) {
   grid device;
@@ -149,7 +149,7 @@ TEST_F(cuda_warps, values_go_where_the_language_says) {
 }
 
 TEST_F(cuda_warps, threads_come_between_each_other) {
-  // An addition that is not atomic loses some; where threads cannot be told apart by their order nothing else may change.
+  // Additions that are not atomic lose some; if the order of threads does not matter, nothing else may change.
   int plain = 0, atomic = 0;
   grid device(3);
   device.run(2, 64, [&] {

@@ -1,5 +1,5 @@
-// Models with constraints, as they run: every form of equations, consistent states at the start and after events, events on
-// algebraic states, and what becomes of instances that have no solution. Solutions are closed forms unless said otherwise.
+// Runs of models with constraints: every form of equations, consistent states at the start and after events, events on algebraic
+// states, and the end of instances that have no solution. Solutions are closed forms unless stated otherwise.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -14,7 +14,7 @@
 namespace saltus::test {
 namespace {
 
-/// Runs a model of tests/models. Narrow vectors compile fast; that width changes nothing test_same_bits sees.
+/// Runs a model of tests/models. Narrow vectors compile fast; test_same_bits shows that the width changes nothing.
 outcome go(const std::string& model, const std::vector<std::string>& settings) {
   return run(test_model(model.c_str()), with({"run.lanes=4"}, settings));
 }
@@ -50,7 +50,7 @@ TEST(Forms, OfRobertsonsReactionsAgree) {
     expect(go(fmt::format("robertson_{}", form), settings));
 }
 
-/// The cubic constraint and what is to be seen of it. The settings of all tests are alike, so that they share their
+/// The cubic constraint and its observed quantities. The settings of all tests are alike, so that they share their
 /// modules.
 struct cubic {
   std::string form, method;
@@ -83,7 +83,7 @@ TEST(Forms, OfACubicConstraintHaveTheClosedForm) {
       EXPECT_NEAR(r.sample(2, 0, k), std::log(2 + z * z), 1e-8) << k;
       EXPECT_NEAR(r.sample(3, 0, k), z * z, 2e-8) << k;  // the output
     }
-    EXPECT_NEAR(r.reductions[0], 1, 1e-8);            // z goes from -1 to 1
+    EXPECT_NEAR(r.reductions[0], 1, 1e-8);            // z runs from -1 to 1
     EXPECT_NEAR(r.reductions[1], std::log(2), 1e-8);  // at z = 0, within a step
     EXPECT_NEAR(r.reductions[2], 0, 1e-8);
     // The integral of log(2 + z^2) is z log(2 + z^2) - 2 z + 2 sqrt(2) atan(z / sqrt(2)).
@@ -94,7 +94,7 @@ TEST(Forms, OfACubicConstraintHaveTheClosedForm) {
 TEST(Forms, RunBackward) {
   for (const cubic& c : {semi, mass, residual}) {
     SCOPED_TRACE(c.form);
-    // From z = 1 at t = 2, through the level on the way down (a rising guard: nothing), and a floor of no concern.
+    // From z = 1 at t = 2, downward through the level (a rising guard does not fire), and past a floor that plays no part.
     const auto r = go("cubic_" + c.form, {"rtol=1e-9", "method=" + c.method, "t=[2.0, 0.0]", "z_begin=1.0",
                                           "output.events=true", "sweep.speed=[1.0, -0.5]", "level=1.25", "bump=0.0"});
     expect_finished(r);
@@ -133,7 +133,7 @@ TEST(Start, IsFoundFromABadGuess) {
   }
 }
 
-// Rounding keeps increments from becoming arbitrarily small: what can be found is found.
+// Rounding keeps increments from becoming arbitrarily small: the search must stop at the attainable accuracy.
 TEST(Start, IsFoundToRoundingWhereConstraintsAreIllConditioned) {
   const std::vector<double> apart = {1.0, 1e-1, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6};
   const auto r = go("nearly_parallel", {"rtol=1e-6", set("sweep.apart", apart)});
@@ -146,7 +146,7 @@ TEST(Start, IsFoundToRoundingWhereConstraintsAreIllConditioned) {
 }
 
 TEST(Start, ModesAreDecidedWhereTheConstraintsAreMet) {
-  // The guess is above the level, the solution below; and the reverse.
+  // First the guess is above the level and the solution below; then the reverse.
   const auto below = semi.run_with({"z=0.5", "level=0.0", "bump=0.0", "t=[0.0, 0.5]"});
   EXPECT_EQ(discrete(below, "high"), 0);
   EXPECT_EQ(below.log.size(), 0u);
@@ -166,15 +166,15 @@ TEST(Start, TheGuessDecidesBetweenSolutions) {
 
 TEST(Start, NoSolutionIsInconsistentAndNamesItsEquation) {
   const std::vector<std::string> settings = {"rtol=1e-9"};
-  // z^2 = x has none where x < 0.
+  // z^2 = x has no solution if x < 0.
   const auto r = go("fold", with(settings, {"sweep.x=[3.0, -1.0, 2.5, -4.0, 3.5]"}));
   const auto only = go("fold", with(settings, {"sweep.x=[3.0, 2.5, 3.5]"}));
   for (const std::int64_t i : {1, 3}) {
     const auto at = static_cast<std::size_t>(i);
     EXPECT_EQ(name_of(r.status[at]), "inconsistent");
     EXPECT_EQ(r.residual_of[at], 2) << "the equation of z";
-    EXPECT_GE(r.residual[at], i == 1 ? 1 : 4);  // z^2 - x, wherever the search has ended
-    EXPECT_EQ(r.exception[at], 0) << "no matter of arithmetic: not rescued";
+    EXPECT_GE(r.residual[at], i == 1 ? 1 : 4);  // z^2 - x at the point where the search ended
+    EXPECT_EQ(r.exception[at], 0) << "a failure without rescue";
     EXPECT_EQ(r.steps[at], 0);
     EXPECT_EQ(r.t_final[at], 0);
   }
@@ -182,12 +182,12 @@ TEST(Start, NoSolutionIsInconsistentAndNamesItsEquation) {
   for (std::int64_t k = 0; k < 3; ++k) expect_same(r, 2 * k, only, k);
 }
 
-// Whole vectors of lanes that end as they begin, and others behind them: x = -41.5, -40.5, ... 43.5.
+// Whole vectors of lanes end at their start, with others behind them: x = -41.5, -40.5, ... 43.5.
 TEST(Start, ManyThatCannotBeginHoldUpNobody) {
   for (const char* lanes : {"run.lanes=1", "run.lanes=4"}) {
     const auto r = go("fold", {"rtol=1e-6", lanes, "run.threads=1", "sweep.x={from=-41.5, to=43.5, count=86}"});
     for (std::size_t i = 0; i < 86; ++i) {
-      if (i == 42 || i == 43) continue;  // they reach the fold
+      if (i == 42 || i == 43) continue;  // these reach the fold
       EXPECT_EQ(name_of(r.status[i]), i < 42 ? "inconsistent" : "finished") << lanes << ", instance " << i;
     }
     EXPECT_EQ(r.summary.counts.not_finished(), 0) << lanes;
@@ -196,13 +196,13 @@ TEST(Start, ManyThatCannotBeginHoldUpNobody) {
 
 TEST(Start, GivenIsTakenOrRefused) {
   const std::vector<std::string> settings = {"rtol=1e-6", "consistency=given"};
-  // z = 2, w = -1 belong to x = 4; what is off by less than the tolerance is put right.
+  // z = 2, w = -1 belong to x = 4; an error below the tolerance is corrected.
   const auto r = go("fold", with(settings, {"x=4.0", "sweep.z=[2.0, 2.0000001, 2.001, -2.0, 0.0]", "w=-1.0"}));
   const std::vector<std::string> wanted = {"finished", "finished", "inconsistent", "inconsistent", "inconsistent"};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(name_of(r.status[i]), wanted[i]) << i;
   EXPECT_NEAR(r.final("z", 0), std::sqrt(2), 1e-5);
-  EXPECT_EQ(r.final("z", 2), 2.001) << "left as it was given";
-  // With the mass matrix and with a residual too.
+  EXPECT_EQ(r.final("z", 2), 2.001) << "kept as given";
+  // The same with the mass matrix and with a residual.
   for (const cubic& c : {mass, residual}) {
     const auto s = c.run_with({"consistency=given", "sweep.z=[-1.0, -0.9]", "w=1.0986122886681098"});
     EXPECT_EQ(name_of(s.status[0]), "finished") << c.form;
@@ -210,7 +210,7 @@ TEST(Start, GivenIsTakenOrRefused) {
   }
 }
 
-// Distances are counted in units of |y| + atol / rtol: where that is large, as they are.
+// Distances are measured in units of |y| + atol / rtol; if that is large, in absolute units.
 TEST(Start, NearestIsThePointThatIsNearest) {
   const std::vector<std::string> settings = {"rtol=1e-8", "atol=1.0", "consistency=nearest"};
   // On the line x + 2 z = 5 from (1, 1/4); on the circle from (2, 1); on x^2 / 4 + z^2 = 1 from (3, 2), where the foot of the
@@ -227,20 +227,20 @@ TEST(Start, NearestIsThePointThatIsNearest) {
   expect_on_constraints(line), expect_on_constraints(circle), expect_on_constraints(ellipse);
 }
 
-// ---- what rounding leaves of terms that cancel ------------------------------------------------------------------------
+// ---- rounding errors of terms that cancel -----------------------------------------------------------------------------
 
-/// sinh of what the charge has come to, in both models of the nodes.
+/// State q from the charge at that time, in both models of the nodes.
 double second_node(double current, double capacity, double time) {
   return 5 + std::sinh(current * time / capacity + std::asinh(-7.5));
 }
 
-// p' is zero but for rounding, and is computed anew at the start and when the current turns.
+// p' is zero up to rounding, and is recomputed at the start and when the current turns.
 TEST(Cancellation, OfRatesIsNoReasonToRefuse) {
   for (const auto& [form, method] : {std::pair("mass", "radau5"), std::pair("mass", "sdirk4"),
                                      std::pair("residual", "radau5"), std::pair("residual", "esdirk4")})
     for (const char* scale : {"1.0", "1e-9", "1e9"}) {
       SCOPED_TRACE(fmt::format("{} with {}, scaled by {}", form, method, scale));
-      // Scaled alone, the cube in the residual would be another equation, with the same solution.
+      // Scaling changes the cube in the residual, and thus the equation, but not its solution.
       const auto r = go(fmt::format("two_nodes_{}", form),
                         {"rtol=1e-8", fmt::format("method={}", method), fmt::format("scale={}", scale), "turns_at=0.8",
                          "sweep.current={from=0.01, to=1.0, count=1000}"});
@@ -256,7 +256,7 @@ TEST(Cancellation, OfRatesIsNoReasonToRefuse) {
 }
 
 TEST(Cancellation, IsMeasuredInDoubleDigitsOfEveryUnit) {
-  // The same circuit with currents and capacitors of a billionth and a billion: rates are the same, terms are not.
+  // The same circuit with currents and capacitors a billion times smaller and larger: derivatives are the same, terms are not.
   const auto r =
       go("two_nodes_mass", {"rtol=1e-8", "method=radau5", "sweep.scale=[1e-18, 1e-9, 1.0, 1e9, 1e18]", "current=0.37"});
   expect_finished(r);
@@ -285,7 +285,7 @@ TEST(Cancellation, RandomRegularSystemsStartAndFollowTheirSolution) {
 }
 
 TEST(Cancellation, OfConstraintsIsNoReasonToRefuse) {
-  // z is the difference of x and 3 x, and asked for to a ten-thousandth of what rounding makes of that.
+  // z is the difference of x and 3 x, required to a ten-thousandth of the rounding errors of these terms.
   for (const char* method : {"radau5", "rodas5p", "sdirk4"}) {
     const auto r = go("balance", {"rtol=1e-6", "atol={default=1e-6, z=1e-15}", fmt::format("method={}", method),
                                   "sweep.x={from=0.1, to=0.9, count=50}", "sweep.scale=[1.0, 1e-9, 1e9]"});
@@ -304,7 +304,7 @@ TEST(Cancellation, OfConstraintsIsNoReasonToRefuse) {
 TEST(Events, OnAlgebraicStatesAndWhatFollowsThem) {
   for (const cubic& c : {semi, mass, varying, residual}) {
     SCOPED_TRACE(c.form);
-    // At z = 1/2 x jumps and the constraint gets another slope: z is solved for anew, from there it goes on.
+    // At z = 1/2 x jumps and the constraint gets another slope: z is solved for again and continues from there.
     const double x = 0.5 * 0.5 * 0.5 + 0.5 + 3, z = root_of(x, 2), w = std::log(2 + z * z), end = z + 0.5;
     const auto r = c.run_with({"level=0.5", "bump=3.0", "new_slope=2.0"});
     expect_finished(r);
@@ -316,12 +316,12 @@ TEST(Events, OnAlgebraicStatesAndWhatFollowsThem) {
     EXPECT_NEAR(e.before[1], 0.5, 1e-12);
     EXPECT_NEAR(e.before[0], 0.625, 1e-8);
     EXPECT_NEAR(e.before[2], std::log(2.25), 1e-12);
-    EXPECT_NEAR(e.after[0], x, 1e-8) << "the transition's own";
+    EXPECT_NEAR(e.after[0], x, 1e-8) << "set by the transition";
     EXPECT_NEAR(e.after[1], z, 1e-8) << "consistent with it";
     EXPECT_NEAR(e.after[2], w, 1e-8);
     EXPECT_NEAR(r.final("z"), end, 1e-8);
     EXPECT_NEAR(r.final("x"), end * end * end + 2 * end, 1e-7);
-    EXPECT_NEAR(r.reductions[0], end * end, 1e-7) << "the maximum is that after the jump";
+    EXPECT_NEAR(r.reductions[0], end * end, 1e-7) << "the maximum occurs after the jump";
     EXPECT_EQ(discrete(r, "high"), 1);
     EXPECT_EQ(discrete(r, "passed"), 1);
     EXPECT_NEAR(r.sample(1, 0, 7), z + 0.25, 1e-8);
@@ -344,7 +344,7 @@ TEST(Events, UnilateralGuardsOnAlgebraicStates) {
   }
 }
 
-// ---- what ends an instance ------------------------------------------------------------------------------------------
+// ---- ends of instances ----------------------------------------------------------------------------------------------
 
 TEST(Mishaps, NumbersThatAreNoneHarmTheirInstanceOnly) {
   const std::vector<std::string> settings = {"level=0.5", "bump=1.0"};
@@ -404,7 +404,7 @@ TEST(IndexTwo, HasTheClosedForm) {
 }
 
 TEST(IndexTwo, EventsThatLeaveTheConstraintAreNotPutBackInSilence) {
-  // Where y = 1/2 the transition multiplies x and y: what it writes is kept, and lies on the circle if it multiplies by one.
+  // At y = 1/2 the transition multiplies x and y. The written values are kept, and lie on the circle if the factor is one.
   const auto r = go("circle_2", with(circle, {"sweep.stretch=[1.0, 1.1, 0.7]", "rescue=false"}));
   EXPECT_EQ(discrete(r, "turns", 0), 2);
   EXPECT_NEAR(r.final("x", 0), std::cos(angle_of(3)), 1e-8);
@@ -431,7 +431,7 @@ TEST(IndexTwo, RunsBackward) {
 }
 
 TEST(IndexTwo, IsSolvedAtVeryTightTolerances) {
-  // What rounding leaves in z grows with 1/h: Newton's iteration must not wait for it to vanish.
+  // Rounding errors in z grow with 1/h; Newton's iteration must not wait for them to vanish.
   const auto r = go("circle_2", with(circle, {"rtol=1e-13", "rescue=false"}));
   expect_finished(r);
   EXPECT_NEAR(r.final("x"), std::cos(angle_of(3)), 2e-12);
@@ -446,7 +446,7 @@ TEST(IndexTwo, NumbersThatAreNoneHarmTheirInstanceOnly) {
   EXPECT_NEAR(r.t_final[1], 1, 1e-8);
 }
 
-// ---- a singular mass matrix in whose rows rates are mixed -----------------------------------------------------------
+// ---- a singular mass matrix that mixes derivatives in rows ----------------------------------------------------------
 
 void expect_mixed(const outcome& r, std::int64_t i, double t, double omega, double tolerance, std::int64_t sample) {
   const double c = std::cos(omega * t), s = std::sin(t);
@@ -469,7 +469,7 @@ TEST(MixedRates, HaveTheClosedForm) {
 }
 
 TEST(MixedRates, StartWhereTheyAreToldTo) {
-  // What meets its constraint stays, whatever is fast in it and however long the span: y_1(0) = 1/2.
+  // A consistent start stays, for every omega and every length of the span: y_1(0) = 1/2.
   for (const auto& [omega, end] : {std::pair(1.0, 1.0), std::pair(100.0, 1000.0), std::pair(1e6, 1.0)})
     for (const char* how : {"algebraic", "given"}) {
       const auto r =
@@ -477,7 +477,7 @@ TEST(MixedRates, StartWhereTheyAreToldTo) {
                        "max_steps=20", fmt::format("consistency={}", how), "output.samples.count=5"});
       expect_mixed(r, 0, 0, omega, 1e-9, 0);
     }
-  // What does not meet it is moved, and y_1 - y_2, which has a rate, stays.
+  // An inconsistent start is moved, while y_1 - y_2, which has a derivative, stays.
   const auto r = go("mixed", {"rtol=1e-8", "method=radau5", "y1=0.8", "output.samples.count=5"});
   EXPECT_NEAR(r.sample(0, 0, 0) + r.sample(1, 0, 0), 0, 1e-9);
   EXPECT_NEAR(r.sample(0, 0, 0) - r.sample(1, 0, 0), 1.3, 1e-7);
@@ -492,8 +492,8 @@ TEST(MixedRates, MeetTheirConstraintAtTheStartAndNotAnInstantLater) {
   }
 }
 
-// Published values, as in reference_stiff.hpp. Two of the voltages are zero at the start, and all of them are sums of terms
-// of several volts: their rounding is beyond the smaller ones of these tolerances.
+// Published values, as in reference_stiff.hpp. Two of the voltages are zero at the start, and all are sums of terms of several
+// volts, whose rounding exceeds the smaller ones of these tolerances.
 TEST(MixedRates, AreSolvedForWhereTheToleranceIsNearRounding) {
   const std::pair<const char*, double> end[] = {{"u1", -5.562145012262275e-03},
                                                 {"u4", 2.9264225362062415},

@@ -1,6 +1,6 @@
-// Dead points, at which constraints become dependent and branches of the motion meet: an instance ends there with a status of its own,
-// and does not go on along a branch that was chosen by chance. Mechanisms that are only near one, and those that turn by more than
-// a right angle in a step, go on.
+// Dead points, at which constraints become dependent and branches of the motion meet: an instance ends there with a separate status
+// instead of continuing along a branch chosen by chance. Mechanisms that only come near one, and mechanisms that turn by more than a
+// right angle in a step, continue.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace saltus::test {
 namespace {
 
-/// Bars that make a parallelogram whose crank turns at an even speed, as nothing else acts: it lies flat where the crank's angle is pi.
+/// Bars that form a parallelogram whose crank turns at constant speed, since no force acts: it is flat when the crank's angle is pi.
 std::vector<std::string> parallelogram(const std::vector<std::string>& more = {}) {
   return with(
       {"crank=0.4", "coupler=1.1", "rocker=0.4", "ground=1.1", "gravity=0.0", "initial.angle_0=1.0", "t=[0.0,0.6]"},
@@ -25,12 +25,12 @@ TEST(DeadPoint, OfAParallelogramEndsWhereItLiesFlat) {
       SCOPED_TRACE(std::string(method) + ", " + rtol);
       const outcome r = run("four_bar", parallelogram({std::string("method=") + method, rtol, "run.lanes=1"}));
       EXPECT_EQ(name_of(r.status[0]), "dead_point");
-      EXPECT_EQ(r.exception[0], 0) << "there is nothing to rescue";
+      EXPECT_EQ(r.exception[0], 0) << "no exception to rescue";
       EXPECT_NEAR(r.t_final[0], flat_at, 1e-3);
-      EXPECT_NEAR(r.final("angle_1"), 0.0, 1e-2) << "a parallelogram, and not crossed";
+      EXPECT_NEAR(r.final("angle_1"), 0.0, 1e-2) << "the parallelogram is not crossed";
       EXPECT_EQ(r.plan.model.constraints[static_cast<std::size_t>(r.residual_of[0])].name.substr(0, 5), "joint");
       EXPECT_LE(r.steps[0], 200);
-      // Where all bars lie along x, turning them moves no hinge along x: there are four constraints for three x.
+      // If all bars lie along x, turning them moves no hinge along x: four constraints remain for three x.
       EXPECT_EQ(r.dependent[0], 0b1111) << "joint_x_0 to joint_x_3";
     }
 }
@@ -41,7 +41,7 @@ TEST(DeadPoint, IsOneInDescriptorForm) {
   EXPECT_NEAR(r.t_final[0], flat_at, 1e-3);
 }
 
-// As equations of any order, with and without a torque that the bars cannot bear there; and where a single gradient vanishes.
+// The same as equations of any order, with and without a torque that the bars cannot bear there, and for a vanishing single gradient.
 TEST(DeadPoint, IsOneInEquationsOfAnyOrder) {
   for (const char* method : {"dp5", "taylor16", "radau5"})
     for (const char* rtol : {"rtol=1e-4", "rtol=1e-8"}) {
@@ -55,7 +55,7 @@ TEST(DeadPoint, IsOneInEquationsOfAnyOrder) {
         EXPECT_EQ(name_of(r.status[at]), "dead_point");
         EXPECT_EQ(host::names_of_residuals(r.plan.model).at(static_cast<std::size_t>(r.residual_of[at])), "along");
         EXPECT_NEAR(r.t_final[at], 0.5, 0.03);
-        EXPECT_NEAR(r.final("coupler", i), 0.0, 1e-3) << "a parallelogram, and not crossed";
+        EXPECT_NEAR(r.final("coupler", i), 0.0, 1e-3) << "the parallelogram is not crossed";
       }
     }
 }
@@ -70,8 +70,8 @@ TEST(DeadPoint, IsOneWhereAGradientVanishes) {
     }
 }
 
-// Bars of nearly the same lengths pass: the angle between their constraints is small there, and not zero. The crank goes round
-// (Grashof), and energy and joints stay.
+// Bars of nearly equal lengths pass: the angle between their constraints is small there, but not zero. The crank makes full turns
+// (Grashof), the energy is constant, and the joints stay closed.
 TEST(DeadPoint, IsNoneBesideOne) {
   const outcome r = run("four_bar", parallelogram({"method=dp5", "rtol=1e-9", "run.lanes=1", "crank=0.39",
                                                    "t=[0.0,1.5]", "output.reduce=['max(energy)', 'min(energy)']"}));
@@ -80,15 +80,15 @@ TEST(DeadPoint, IsNoneBesideOne) {
   EXPECT_LE(r.reductions[0] - r.reductions[1], 1e-5 * r.reductions[0]);
 }
 
-// A pendulum that turns by two right angles within what its error would allow for a step: shorter steps, and no dead point.
+// A pendulum could turn by two right angles in a step that its error allows: the steps become shorter, and there is no dead point.
 TEST(DeadPoint, IsNoneWhereDirectionsTurnFast) {
   const outcome r = run("compound_pendulum", {"method=dop853", "rtol=1e-2", "atol=1e-2", "omega=30.0", "run.lanes=1"});
   EXPECT_EQ(name_of(r.status[0]), "finished");
   EXPECT_GT(r.final("angle"), 100.0);
-  EXPECT_GT(r.steps[0], 5 * 30 / 1.5708) << "not a right angle in one step";
+  EXPECT_GT(r.steps[0], 5 * 30 / 1.5708) << "no step turns by a right angle";
 }
 
-// Of seventeen speeds the slow ones do not get there.
+// The slow ones among seventeen speeds do not reach the dead point.
 TEST(DeadPoint, NeighboursKeepTheirBits) {
   const auto go = [](int lanes) {
     return run("four_bar",

@@ -1,4 +1,4 @@
-// The number that records on which inputs a value depends: through every function, and through those of a model.
+// The number type that records the inputs on which a value depends, through every function and through the functions of a model.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 using saltus::dependent;
 using saltus::pack;
 
-constexpr int inputs = 130;  // more than two words
+constexpr int inputs = 130;  // more bits than two words have
 using number = dependent<inputs>;
 using row = pack<double, 1>;
 

@@ -1,6 +1,6 @@
-// Models whose structural analysis fails though they are sound (det J = 0 identically), by the rank of their derivative array: ranks of
-// linear systems that are known by their canonical form, and runs against closed forms and against what the analysis makes of the same
-// equations written otherwise.
+// Solvable models whose structural analysis fails (det J = 0 identically), by the rank of their derivative array: ranks of linear systems
+// known from their canonical form, and runs against closed forms and against the structural analysis of the same equations in another
+// form.
 #include <cmath>
 #include <complex>
 #include <fstream>
@@ -42,7 +42,7 @@ dense product(const dense& a, const dense& b) {
       for (std::size_t k = 0; k < b.size(); ++k) r[i][j] += a[i][k] * b[k][j];
   return r;
 }
-/// Of a small system, by elimination with pivots.
+/// Rank of a small matrix, by elimination with pivots.
 template <class Number>
 std::vector<Number> solved(std::vector<std::vector<Number>> a, std::vector<Number> b) {
   const std::size_t n = b.size();
@@ -68,7 +68,7 @@ std::vector<Number> solved(std::vector<std::vector<Number>> a, std::vector<Numbe
 
 constexpr int rows = 7, columns = 6, true_rank = 4;
 
-/// A matrix of rank 4 in each of 8 lanes, with pivots of their own.
+/// A random matrix of rank 4 in each of 8 lanes, with different pivots.
 vec<vec<pack<double, 8>, columns>, rows> random_of_rank_4() {
   std::mt19937_64 random(3);
   vec<vec<pack<double, 8>, columns>, rows> a;
@@ -82,7 +82,7 @@ vec<vec<pack<double, 8>, columns>, rows> random_of_rank_4() {
   return a;
 }
 
-/// How far the unit vector e_k is from the range of A, by Gram and Schmidt on its first columns.
+/// Distance of the unit vector e_k from the range of A, by Gram-Schmidt on its first columns.
 double distance_of_unit(const vec<vec<pack<double, 8>, columns>, rows>& a, int lane, int k) {
   std::vector<std::vector<long double>> q;
   std::vector<long double> rest(rows, 0.0L);
@@ -162,11 +162,11 @@ TEST(RankedQr, HasTheSameBitsInALaneAlone) {
 
 // ---- ranks -----------------------------------------------------------------------------------------------------------
 
-/// E x' + A x - sin(t) q over series, x' of the highest order 1.
+/// E x' + A x - sin(t) q over series; the highest derivative is x'.
 host::array_function linear_array(const dense& e, const dense& a, const dense& q, int most) {
   return [=](const numbers& x, numbers& f, numbers& by) {
     const auto n = e.size(), terms = static_cast<std::size_t>(most + 2);
-    double sine = 0;  // its coefficient of order k
+    double sine = 0;  // coefficient of the sine of order k
     std::fill(by.begin(), by.end(), 0.0);
     for (std::size_t k = 0; k <= static_cast<std::size_t>(most); ++k) {
       sine = k % 2 == 0 ? 0.0 : (k % 4 == 1 ? 1.0 : -1.0) / std::tgamma(static_cast<double>(k) + 1);
@@ -184,7 +184,7 @@ host::array_function linear_array(const dense& e, const dense& a, const dense& q
   };
 }
 
-/// Of E x' + A x = sin(t) q, dense: an ODE of `free` states beside one nilpotent block, mixed by matrices from random numbers.
+/// Rank for E x' + A x = sin(t) q with dense matrices: an ODE of `free` states beside one nilpotent block, mixed by random matrices.
 host::array_rank rank_of_linear(int free, int nilpotent, unsigned seed, bool singular = false) {
   constexpr int most = 6;
   const auto f = static_cast<std::size_t>(free), n = static_cast<std::size_t>(free + nilpotent);
@@ -193,7 +193,7 @@ host::array_rank rank_of_linear(int free, int nilpotent, unsigned seed, bool sin
   for (std::size_t i = 0; i < n; ++i) a[i][i] = 1.0;
   for (std::size_t i = 0; i < f; ++i) e[i][i] = 1.0;
   for (std::size_t i = f; i + 1 < n; ++i) e[i][i + 1] = 1.0;
-  if (singular) a[n - 1][n - 1] = right[n - 1][0] = 0.0;  // and then that row of both is zero
+  if (singular) a[n - 1][n - 1] = right[n - 1][0] = 0.0;  // then that row of both matrices is zero
   const dense p = random_matrix(n, n, random), q = random_matrix(n, n, random);
   std::vector<std::string> names;
   for (std::size_t j = 0; j < n; ++j) names.push_back(fmt::format("x{}", j + 1));
@@ -203,7 +203,7 @@ host::array_rank rank_of_linear(int free, int nilpotent, unsigned seed, bool sin
       numbers(n, 0.5), names);
 }
 
-// The index of nilpotency is that of the system, and the rest is free (Weierstrass). x' is among the values, x'' is asked for.
+// The index of nilpotency is that of the system, and all other states are free (Weierstrass). x' is among the values, x'' is required.
 TEST(RankOfArray, IsThatOfTheWeierstrassFormHoweverItIsMixed) {
   for (const unsigned seed : {1u, 2u, 3u})
     for (int free = 0; free <= 2; ++free)
@@ -226,8 +226,8 @@ TEST(RankOfArray, OfASingularPencilNamesWhatIsNotDetermined) {
 
 const settings by_array = {"structure=array", "rtol=1e-10"};
 
-/// tests/models/floating_loop.hpp by hand: with u = (v1 - v3, v2 - v3), u' = P u + q sin t, two equations, and v3 from the sum of the
-/// laws. u = exp(P t) z + Im(w exp(i t)), w = (i - P)^-1 q.
+/// Closed form of tests/models/floating_loop.hpp: with u = (v1 - v3, v2 - v3), u' = P u + q sin t has two equations, and v3 follows from
+/// the sum of the laws. u = exp(P t) z + Im(w exp(i t)), w = (i - P)^-1 q.
 struct floating_loop {
   using complex = std::complex<double>;
   double g1 = 1.0, g2 = 0.7, g3 = 1.3, g = g1 + g2 + g3;
@@ -248,7 +248,7 @@ struct floating_loop {
     z = {v1 - v3 - w[0].imag(), v2 - v3 - w[1].imag()};
   }
   numbers at(double t) const {
-    // exp(P t) by the eigenvalues of P, which are real and two.
+    // exp(P t) by the eigenvalues of P, which are real and distinct.
     const double half = 0.5 * (p[0][0] + p[1][1]), det = p[0][0] * p[1][1] - p[0][1] * p[1][0],
                  root = std::sqrt(half * half - det), a = std::exp((half + root) * t), b = std::exp((half - root) * t);
     numbers u(2);
@@ -283,7 +283,7 @@ TEST(DerivativeArray, CapacitorsInALoopMeetTheirClosedFormWithEvents) {
   }
 }
 
-// A capacitance to the ground makes the equations regular: they have a third degree of freedom, which the array has not.
+// A capacitance to ground makes the equations regular: they have a third degree of freedom, which the array lacks.
 TEST(DerivativeArray, AnInstanceOfAnotherRankIsNotStarted) {
   const auto r =
       run(own("floating_loop"),
@@ -307,7 +307,7 @@ numbers hidden_chain_at(double t, double z4_at_0) {
 void expect_hidden_chain(const settings& s, double allowed) {
   const auto r = run(own("hidden_chain"), more(s, {"initial.a=0.25"}));
   ASSERT_STREQ(status_of(r), "finished");
-  // a(0) = 0.25 says what z4(0) is: a is affine in it.
+  // a(0) = 0.25 determines z4(0), since a is affine in it.
   const double a0 = hidden_chain_at(0.0, 0.0)[0], a1 = hidden_chain_at(0.0, 1.0)[0];
   const auto end = hidden_chain_at(2.0, (0.25 - a0) / (a1 - a0));
   for (int j = 0; j < 4; ++j)
@@ -326,7 +326,7 @@ TEST(DerivativeArray, TheSameInLocalCoordinates) {
 TEST(DerivativeArray, CoupledRatesMeetTheirClosedForm) {
   const auto r = run(own("coupled_rates"), by_array);
   ASSERT_STREQ(status_of(r), "finished");
-  // x1 + x2 = c2 - c1, with c1 = exp(-t), c2 = t^2; so x3 + x4 = s = c2' - c1' - sin t - cos t, and the rest from the two laws.
+  // x1 + x2 = c2 - c1 with c1 = exp(-t), c2 = t^2; so x3 + x4 = s = c2' - c1' - sin t - cos t, and the two laws give the rest.
   const double t = 2.0, s = 2 * t + std::exp(-t) - std::sin(t) - std::cos(t),
                ds = 2 - std::exp(-t) - std::cos(t) + std::sin(t);
   EXPECT_NEAR(r.final("x1"), s + t * t, 1e-12);
@@ -340,7 +340,7 @@ nlohmann::json known_of(const std::string& model) {
   return nlohmann::json::parse(file).at(model);
 }
 
-/// The values that are known of a model, by its array or by that of the same one mixed.
+/// Compares a model's final values with the known ones, by its array or by the array of the same model in mixed form.
 void expect_known(const std::string& known, const std::string& model, const settings& s, double allowed) {
   const auto of = known_of(known).at(0);
   settings all = more(s, {fmt::format("t=[0.0, {:#.17g}]", of.at("t_end").get<double>())});

@@ -1,4 +1,4 @@
-// The designs of [sample]: that points lie as their definitions say, each from its number alone, and that quantiles are those of
+// The designs of [sample]: points lie as their definitions say, each computed from its number alone, and quantiles equal those of
 // SciPy.
 #include <algorithm>
 #include <bit>
@@ -28,7 +28,7 @@ design designed(design::kind which, std::int64_t count) {
   return d;
 }
 
-/// How many of the points `first`, ... lie in each of `cells` equal parts of an axis.
+/// Number of the points `first`, ... in each of `cells` equal parts of an axis.
 std::vector<int> histogram(const design_points& points, int input, std::int64_t first, std::int64_t count, int cells) {
   std::vector<int> n(static_cast<std::size_t>(cells), 0);
   for (std::int64_t i = first; i < first + count; ++i) ++n[static_cast<std::size_t>(points.at(i, input) * cells)];
@@ -85,7 +85,7 @@ TEST(designs, a_latin_hypercube_has_one_point_in_each_stratum) {
   }
 }
 
-/// A (0, m, 1)-net in each input, and of inputs 0 and 1 a (0, m, 2)-net: scrambling leaves them so (A. B. Owen 1995).
+/// A (0, m, 1)-net in each input and a (0, m, 2)-net in inputs 0 and 1; scrambling preserves them (A. B. Owen 1995).
 TEST(designs, scrambled_sobol_points_fill_elementary_intervals_evenly) {
   const design_points points(designed(design::kind::sobol, 1 << 10), 40, 5);
   for (int input = 0; input < 40; ++input)
@@ -109,7 +109,7 @@ TEST(designs, scrambled_halton_points_fill_the_intervals_of_their_bases_evenly) 
                 std::vector<int>(static_cast<std::size_t>(width), 1));
 }
 
-/// Another seed scrambles otherwise, each point being uniform over seeds.
+/// Another seed scrambles differently, and each point is uniform over seeds.
 TEST(designs, scrambling_by_the_seed_leaves_no_bias) {
   for (const auto which : {design::kind::latin_hypercube, design::kind::sobol, design::kind::halton}) {
     constexpr std::uint64_t seeds = 4000;
@@ -123,8 +123,8 @@ TEST(designs, scrambling_by_the_seed_leaves_no_bias) {
   }
 }
 
-/// n points of an input in base b are, by the digits of n, blocks of b^k that have a point in each of b^k intervals, wherever in it:
-/// each block adds at most half to the error of the sum.
+/// By the digits of n, the n points of an input in base b are blocks of b^k with one point in each of b^k intervals, anywhere in it; each
+/// block adds at most one half to the error of the sum.
 TEST(designs, quasi_random_means_are_as_near_as_their_digits_say) {
   constexpr std::int64_t n = 12'345;
   const int primes[] = {2, 3, 5, 7, 11};
@@ -188,14 +188,14 @@ TEST(designs, a_morris_trajectory_changes_each_input_once_by_half_the_levels) {
   }
 }
 
-/// Of N = 1001 and 4 harmonics: highest frequency 125, the others up to 15.
+/// For N = 1001 and 4 harmonics: highest frequency 125, the others up to 15.
 TEST(designs, a_curve_of_fast_goes_through_its_own_input_at_the_highest_frequency) {
   constexpr std::int64_t n = 1001;
   constexpr int k = 4;
   const design_points points(designed(design::kind::fast, n), k, 5);
   for (int curve = 0; curve < k; ++curve)
     for (int input = 0; input < k; ++input) {
-      int turns = 0;  // of a triangle wave, by the times it comes up through the middle
+      int turns = 0;  // turns of a triangle wave, by its upward passages through the middle
       for (std::int64_t i = 0; i < n; ++i)
         turns += points.at(curve * n + i, input) <= 0.5 && points.at(curve * n + (i + 1) % n, input) > 0.5;
       const int others[] = {1, 8, 15};
@@ -261,7 +261,7 @@ TEST(designs, a_discrete_distribution_has_its_weights_and_data_their_frequencies
   EXPECT_EQ(quantile(d, 0.875), 5);
   EXPECT_EQ(cumulative(d, 0.5), 0);
   EXPECT_EQ(cumulative(d, 2), 0.75);
-  const auto y = values(plan_of(designed(design::kind::sobol, 1024), 1, d));  // a net: exact shares
+  const auto y = values(plan_of(designed(design::kind::sobol, 1024), 1, d));  // a net has exact shares
   EXPECT_EQ(std::count(y.begin(), y.end(), 1.0), 512);
   EXPECT_EQ(std::count(y.begin(), y.end(), 2.0), 256);
   EXPECT_EQ(std::count(y.begin(), y.end(), 5.0), 256);
@@ -270,13 +270,13 @@ TEST(designs, a_discrete_distribution_has_its_weights_and_data_their_frequencies
 TEST(designs, every_design_follows_the_distribution) {
   const distribution d{kind::gamma, 2, 3, 0, 1, 20};
   for (const auto& form : design_forms) {
-    if (form.which == design::kind::morris) continue;  // has its levels alone
+    if (form.which == design::kind::morris) continue;  // morris has only its levels
     auto y = values(plan_of(designed(form.which, 4000), 1, d));
     std::sort(y.begin(), y.end());
     EXPECT_GE(y.front(), 1.0);
     EXPECT_LE(y.back(), 20.0);
     const double below = cumulative(d, 1), width = cumulative(d, 20) - below, n = static_cast<double>(y.size());
-    double farthest = 0;  // Kolmogorov and Smirnov
+    double farthest = 0;  // Kolmogorov-Smirnov distance
     for (std::size_t i = 0; i < y.size(); ++i)
       farthest =
           std::max(farthest, std::abs((cumulative(d, y[i]) - below) / width - (static_cast<double>(i) + 0.5) / n));
@@ -284,7 +284,7 @@ TEST(designs, every_design_follows_the_distribution) {
   }
 }
 
-/// Of a Gaussian copula with r: Pearson's of the normals is r, Spearman's 6 / pi asin(r / 2) whatever the margins.
+/// For a Gaussian copula with r, Pearson's correlation of the normals is r, and Spearman's is 6 / pi asin(r / 2) for all margins.
 TEST(designs, correlated_inputs_keep_their_distributions) {
   for (const auto which : {design::kind::random, design::kind::sobol, design::kind::latin_hypercube}) {
     constexpr std::int64_t n = 1 << 14;
@@ -304,7 +304,7 @@ TEST(designs, correlated_inputs_keep_their_distributions) {
     independent.correlation.clear();
     if (which != design::kind::random) {
       const auto other = values(independent);
-      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(y[i], other[i], 1e-9) << "the first is as it was";
+      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(y[i], other[i], 1e-9) << "the first input is unchanged";
     }
   }
 }

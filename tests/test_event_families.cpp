@@ -1,5 +1,5 @@
-// Families of random instances whose events are known: from closed forms, or from a simulation in long double that knows the model. Each
-// is tried with some hundred instances, and with 10^5 among the longest tests.
+// Families of random instances with known events: from closed forms, or from a long double simulation of the model itself. Each family runs
+// some hundred instances, and 10^5 among the longest tests.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using real = long double;
 
-/// How an ensemble came off. An instance that says why it failed is not wrong, but has to be looked at.
+/// Outcome of an ensemble. An instance that reports its failure is not wrong, but must be examined.
 struct tally {
   std::size_t right = 0, wrong = 0, failed = 0, open = 0;
   std::string first;
@@ -33,7 +33,7 @@ host::columns inputs_of(const outcome& r) {
   return in;
 }
 
-// ---- impacts that die out on a table that moves (tests/models/moving_table.hpp)
+// ---- impacts that accumulate on a moving table (tests/models/moving_table.hpp)
 
 /// A ball on a moving table, simulated from impact to impact.
 struct shaken_ball {
@@ -47,8 +47,8 @@ struct shaken_ball {
     real t;  ///< of the limit, or of the end
     real height, velocity;
   };
-  /// Until its impacts pile up, or until `end`. The height above the table has a second derivative of at least -bound: from r with the
-  /// derivative r' it stays above zero for as long as r + r' s - bound s^2/2 does. So the first root is approached from before.
+  /// Simulates until the impacts accumulate, or until `end`. The height r above the table has a second derivative of at least -bound, so it
+  /// stays above zero as long as r + r' s - bound s^2/2 does; the iteration therefore approaches the first root from before.
   ending run(real h, real v, real end) const {
     const real bound = gravity + amplitude * frequency * frequency;
     real t = 0, last_flight = 0;
@@ -79,7 +79,7 @@ struct shaken_ball {
   }
 };
 
-/// The motion between impacts is exact however long a step is, so that what the table does within one must be looked for: `detection`.
+/// The motion between impacts is exact for any step length, so only `detection` can see the table's motion within a step.
 void impacts_die_out_on_a_moving_table(std::size_t count, const char* rtol, const char* detection) {
   const auto r =
       run(test_model("moving_table"),
@@ -96,7 +96,7 @@ void impacts_die_out_on_a_moving_table(std::size_t count, const char* rtol, cons
     const real h = static_cast<real>(in.initial[i]);
     const auto due = ball.run(h, 0, 6), beside = ball.run(h * (1 + 1e-9L), 0, 6);
     const auto status = name_of(r.status[i]);
-    // A hit that would be a miss, or chaos.
+    // An error decides between a hit and a miss, or the motion is chaotic.
     const real spread =
         due.piles_up == beside.piles_up ? std::fabs(due.t - beside.t) + std::fabs(due.height - beside.height) : 1;
     if (!(spread < 1e-4L) || (due.piles_up && 6 - due.t < 1e-3L)) {
@@ -146,7 +146,7 @@ void a_ball_rests_on_a_high_floor(std::size_t count, const char* start) {
   for (std::size_t i = 0; i < count; ++i) {
     const double c = in.parameters[i], drop = in.parameters[count + i], e = in.parameters[2 * count + i],
                  g = in.parameters[3 * count + i];
-    // The limit of a geometric series. A bounce whose height is some times the rounding of its terms says nothing any more.
+    // The limit of a geometric series. A bounce whose height is a few roundings of its terms carries no information.
     const double limit = t0 + std::sqrt(2 * drop / g) * (1 + e) / (1 - e);
     const double rounding = 16 * 0x1p-52 * (c + drop), last_flight = std::sqrt(8 * 64 * rounding / g);
     const double room = 4 * last_flight / (1 - e) + 1e4 * 0x1p-52 * limit;
@@ -168,12 +168,12 @@ TEST(Families, ABallRestsOnAHighFloorInAHundredThousand) { a_ball_rests_on_a_hig
 
 // ---- derivatives beside a graze (tests/models/low_ceiling.hpp)
 
-/// d(height)/d(excess) at t, in closed form.
+/// d(height)/d(excess) at t in closed form.
 real derivative_of_height(real ceiling, real excess, real restitution, real gravity, real t) {
   const real v = std::sqrt(2 * gravity * ceiling * (1 + excess)), dv = gravity * ceiling / v;
   if (excess < 0) return dv * t;
   const real w = std::sqrt(2 * gravity * ceiling * excess), dw = gravity * ceiling / w;
-  const real since = t - (v - w) / gravity, later = (dv - dw) / gravity;  // its time, by how much it is later
+  const real since = t - (v - w) / gravity, later = (dv - dw) / gravity;  // time since impact, delay
   return -restitution * dw * since + (restitution * w + gravity * since) * later;
 }
 
@@ -190,7 +190,7 @@ void derivatives_beside_a_graze_are_right_or_flagged(std::size_t count, const ch
   std::size_t missed_and_flagged = 0, hit_and_flagged = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const real due = derivative_of_height(0.5L, excess[i], 0.5L, 1, 4);
-    // The states err by a tolerance or so; a guard is grazed within a hundred of them.
+    // The states have an error of about a tolerance; within a hundred tolerances a guard counts as grazed.
     const double gap = std::fabs(0.5 * excess[i]), tolerance = 1.5 * rtol;
     const double found = r.derivative(0, 0, static_cast<std::int64_t>(i));
     const bool is_flagged = r.sensitivity[i] == static_cast<int>(sensitivity::grazing);
@@ -204,7 +204,7 @@ void derivatives_beside_a_graze_are_right_or_flagged(std::size_t count, const ch
   }
   all.print("derivatives beside a graze");
   EXPECT_EQ(all.wrong, 0u) << all.first;
-  // As wide on one side as on the other.
+  // The zone is as wide on one side as on the other.
   EXPECT_NEAR(static_cast<double>(missed_and_flagged), static_cast<double>(hit_and_flagged),
               2.0 + 0.01 * static_cast<double>(count));
 }
@@ -219,7 +219,7 @@ TEST(Families, DerivativesBesideAGrazeAreRightOrFlaggedInAHundredThousand) {
 
 // ---- levels that are touched (tests/models/touched_level.hpp)
 
-/// Each touch is two events, or none where the level lies above, and never a failure.
+/// Each touch gives two events, or none if the level lies above, and never a failure.
 void a_touch_is_settled(std::size_t count, const char* method, const char* detection, double rtol) {
   std::vector<double> below, form;
   for (std::size_t i = 0; i < count; ++i) {
@@ -235,7 +235,7 @@ void a_touch_is_settled(std::size_t count, const char* method, const char* detec
   tally all;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& log = logs[i];
-    const double touches = form[i] > 0.5 ? 6 : 3;  // of t = pi/2 + 2 k pi in [0, 20], or with k pi
+    const double touches = form[i] > 0.5 ? 6 : 3;  // touches at t = pi/2 + 2 k pi in [0, 20], or at pi/2 + k pi
     std::size_t passes = 0, rises = 0, falls = 0;
     bool near = true;
     for (const auto& [time, guard] : log) {

@@ -1,5 +1,5 @@
-// Event times to 1e-12, relative, at rtol = atol = 1e-13, on problems whose times are known by analysis: those of the
-// reference cases, and series of them in closed form.
+// Event times with a relative error of 1e-12 at rtol = atol = 1e-13, on problems whose times are known by analysis: those of
+// the reference cases, and sequences in closed form.
 #include <cmath>
 #include <functional>
 #include <set>
@@ -19,7 +19,7 @@ std::vector<std::string> sharp(const char* method) {
   return {"rtol=1e-13", "atol=1e-13", "output.events=true", std::string("method=") + method};
 }
 
-/// The worst relative error of the times of a log against f(k), k = 1, 2, ...
+/// The largest relative error of the times of a log against f(k), k = 1, 2, ...
 double worst(const outcome& r, const std::function<double(int)>& f) {
   double w = 0;
   for (std::size_t k = 0; k < r.log.size(); ++k) {
@@ -45,7 +45,7 @@ std::vector<series> all_series() {
        {"restitution=0.95", "v_min=1e-3", "t=[0.0, 17.6]"},
        147,
        [=](int k) { return fall * (1 + 2 * 0.95 * (1 - std::pow(0.95, k - 1)) / 0.05); }},
-      // Clocks of time alone.
+      // Clocks that depend on time alone.
       {"carver_1", {}, 3, [](int k) { return 0.25 * k; }},
       {"mao_1", {}, 69, [](int k) { return 0.05 * k; }},
       {"sine_roots", {}, 999, [](int k) { return 1e-3 * k; }},
@@ -54,7 +54,7 @@ std::vector<series> all_series() {
       {"carver_2a", {}, 7, [=](int k) { return pi * (k / 2 + (k % 2 == 1 ? 1.0 : -1.0) / 6) / 3.5; }},
       {"carver_2b", {}, 7, [=](int k) { return 2 * ln2 + (k - 1) * ln3; }},
       {"bok_3", {}, 20, [=](int k) { return 0.5 * ln2 + 1.5 * ln2 * (1 - std::ldexp(1.0, 1 - k)); }},
-      // Cold first, then on for 10 ln(31/29), off for 10 ln(21/19).
+      // Cold first, then the heating is on for 10 ln(31/29) and off for 10 ln(21/19).
       {"thermostat",
        {},
        12,

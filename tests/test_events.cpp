@@ -1,5 +1,5 @@
-// Events: what fires, when, in which order, and what becomes of an instance that cannot be trusted. The expectation of
-// each test is stated and known by analysis.
+// Events: which events fire, when and in which order, and the end of instances that cannot be trusted. Analysis gives the
+// expected result of each test.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 TEST(Events, TwoDifferentGuardsDueAtOnceFireInOneTransition) {
   const auto r = run(test_model("clocks"), tight);
-  EXPECT_EQ(r.final_discrete, (std::vector<double>{1, 1, 1}));  // each once, and once together
+  EXPECT_EQ(r.final_discrete, (std::vector<double>{1, 1, 1}));  // each once alone, and once together
   ASSERT_EQ(r.log.size(), 3u);                                  // a, b, same_as_b
   for (const auto& e : r.log) EXPECT_NEAR(e.time, 1.0, 1e-13);
   EXPECT_NEAR(r.final("second"), 4.0 - 10.0, 1e-12);
@@ -33,7 +33,7 @@ TEST(Events, IdenticalGuardsFireOnceAndTogether) {
 }
 
 TEST(Events, GuardsCloseTogetherFireInOrder) {
-  // b at t = 1, a at t = 1 + d and 1 - d: never missed, never together, for d well above rounding.
+  // b at t = 1, a at t = 1 + d and 1 - d: never missed and never together, for d well above rounding.
   for (double d : {1e-3, 1e-6, 1e-9, 1e-11})
     for (double sign : {-1.0, 1.0}) {
       const auto r = run(test_model("clocks"), with(tight, {fmt::format("first_mark={:.17g}", 1 + sign * d)}));
@@ -68,7 +68,7 @@ TEST(Events, EvenNumbersOfRootsAreFound) {
 }
 
 TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
-  // Three random roots in (0, 1), however close: three events each, none missed, none twice.
+  // Three random roots in (0, 1), arbitrarily close: three events each, none missed, none repeated.
   for (const char* method : {"bs3", "dp5", "dop853"}) {
     const auto r =
         run(test_model("cubic_guard"),
@@ -102,28 +102,28 @@ TEST(Events, ATouchIsNoCrossing) {
 }
 
 TEST(Events, RootsAtTheEndsOfSteps) {
-  // Fixed steps of 1/4: first passes its mark at t = 1/2 exactly, at the end of a step; it fires once.
+  // Fixed steps of 1/4: `first` passes its mark exactly at t = 1/2, the end of a step, and fires once.
   const auto r =
       run(test_model("clocks"), {"method=rk4", "step=0.25", "output.events=true", "first_mark=0.5", "second_mark=3.0"});
   EXPECT_EQ(r.final_discrete[0], 1);
   ASSERT_EQ(r.log.size(), 3u);
   EXPECT_NEAR(r.log[0].time, 0.5, 1e-14);
   EXPECT_NEAR(r.log[1].time, 1.5, 1e-14);
-  // A guard that is zero at t0 does not fire there: (t_k, t_{k+1}].
+  // A guard that is zero at t0 does not fire there, since intervals are (t_k, t_{k+1}].
   EXPECT_EQ(run(test_model("clocks"), with(tight, {"first_mark=0.0", "second_mark=100.0"})).events[0], 0);
-  // At t_end: a bilateral guard cannot be passed within the span, and does not fire.
+  // A bilateral guard that reaches zero at t_end cannot be passed within the span, and does not fire.
   const auto last = run(test_model("clocks"), with(tight, {"first_mark=2.0", "second_mark=40.0"}));
   EXPECT_EQ(last.final_discrete, (std::vector<double>{0, 0, 0}));
   EXPECT_EQ(name_of(last.status[0]), "finished");
 }
 
-/// When the guards of tests/models/flat.hpp fire, for r = a/b: x is back at zero at 3 r, if its two parts are of one sign.
+/// Times at which the guards of tests/models/flat.hpp fire, for r = a/b: x is zero again at 3 r if its two terms have one sign.
 std::vector<std::pair<double, std::string>> events_of_flat(double a, double b, double anew, double t_end) {
   std::vector<std::pair<double, std::string>> r = {{anew, "restart"}};
   const double root = 3.0 * a / b;
   if (a * b > 0.0) {
     if (root < t_end) r.insert(r.end(), {{root, "any"}, {root, b > 0.0 ? "up" : "down"}});
-    // Put back from beyond its root, z is on its other side by the transition.
+    // The transition that resets z from beyond its root moves it to its other side.
     if (root < anew) r.insert(r.end(), {{root, "again"}, {anew, "again"}});
     if (anew + root < t_end) r.push_back({anew + root, "again"});
   }
@@ -170,7 +170,7 @@ TEST(Events, GuardsOfDaesThatBeginFlatAreOnTheSideTheyGoTo) {
         const auto times = times_of(r, "any", static_cast<std::int64_t>(i));
         EXPECT_EQ(name_of(r.status[i]), "finished");
         if (all_a[i] * all_b[i] > 0.0) {
-          // Put back from beyond its root, x is on its other side by the transition.
+          // The transition that resets x from beyond its root moves it to its other side.
           ASSERT_EQ(times.size(), 3u);
           const double expected[] = {3.0, 5.0, 8.0};
           for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(times[k], expected[k], 1e-4);
@@ -182,7 +182,7 @@ TEST(Events, GuardsOfDaesThatBeginFlatAreOnTheSideTheyGoTo) {
 }
 
 TEST(Events, EventIterationFiresWhatATransitionMadeTrue) {
-  // a at t = 1 takes 2 from z = 1: b is violated, fires at the same instant and mends z.
+  // a at t = 1 takes 2 from z = 1: b is violated, fires at the same time and corrects z.
   const auto r = run(test_model("chain"), with(tight, {"restore=1.0"}));
   EXPECT_EQ(r.final_discrete, (std::vector<double>{1, 1}));
   ASSERT_EQ(r.log.size(), 2u);
@@ -191,22 +191,22 @@ TEST(Events, EventIterationFiresWhatATransitionMadeTrue) {
   EXPECT_EQ(r.log[0].time, r.log[1].time);
   EXPECT_EQ(r.final("z"), 0.5);
   EXPECT_EQ(name_of(r.status[0]), "finished");
-  // Nobody mends it: bounded, and said so.
+  // No transition corrects z: the iteration is bounded, and a status reports it.
   const auto loop = run(test_model("chain"), tight);
   EXPECT_EQ(name_of(loop.status[0]), "event_loop");
   EXPECT_NEAR(loop.t_final[0], 1.0, 1e-13);
   EXPECT_EQ(loop.events[0], 64);  // rounds
-  // The push does not reach b: only a fires.
+  // The push does not reach b, so only a fires.
   EXPECT_EQ(run(test_model("chain"), with(tight, {"push=0.5"})).final_discrete, (std::vector<double>{1, 0}));
 }
 
 TEST(Events, EventIterationAtExactlyZero) {
-  // a puts z on b's zero exactly. Closing, b is due at the same instant; at rest, or opening, it is not.
+  // a puts z exactly on b's zero. If z falls, b is due at the same time; at rest or rising, it is not.
   const auto closing = run(test_model("chain"), with(tight, {"push=1.0", "drift=-1.0", "restore=1.0"}));
   EXPECT_EQ(names_of(closing), (std::vector<std::string>{"a", "b", "b"}));
   EXPECT_EQ(closing.log[1].time, closing.log[0].time);
   EXPECT_EQ(closing.log[1].before[1], 0.0);
-  EXPECT_NEAR(closing.log[2].time, 1.5, 1e-13);  // mended to 1/2, it closes again
+  EXPECT_NEAR(closing.log[2].time, 1.5, 1e-13);  // reset to 1/2, z falls again
   const auto resting = run(test_model("chain"), with(tight, {"push=1.0"}));
   EXPECT_EQ(names_of(resting), std::vector<std::string>{"a"});
   EXPECT_EQ(resting.final("z"), 0.0);
@@ -214,14 +214,14 @@ TEST(Events, EventIterationAtExactlyZero) {
   EXPECT_EQ(names_of(opening), std::vector<std::string>{"a"});
   EXPECT_NEAR(opening.final("z"), 1.0, 1e-13);
   for (const auto* r : {&closing, &resting, &opening}) EXPECT_EQ(name_of(r->status[0]), "finished");
-  // Beyond zero but on its way back is no event either, and is met again from the right side: z = -1/2 + (t - 1).
+  // A guard beyond zero but on its way back has no event, and is met again from the right side: z = -1/2 + (t - 1).
   const auto back = run(test_model("chain"), with(tight, {"push=1.5", "drift=1.0"}));
   EXPECT_EQ(discrete(back, "fired_a"), 1);
   EXPECT_NEAR(back.final("z"), 0.5, 1e-13);
 }
 
 TEST(Events, ModesFollowGuardSigns) {
-  // Slopes 1, 2, 4: y = 1 at t = 1, y = 3 at t = 2, y(3) = 7. The first mode is set before anything moves.
+  // Slopes 1, 2, 4: y = 1 at t = 1, y = 3 at t = 2, y(3) = 7. The first mode is set before the integration begins.
   const auto r = run(test_model("modes"), tight);
   EXPECT_NEAR(r.final("y"), 7.0, 1e-12);
   EXPECT_EQ(r.final_discrete[0], 4.0);
@@ -242,7 +242,7 @@ TEST(Events, MoreGuardsThanStatesInTheirOrder) {
 }
 
 TEST(Events, ABodyThatStartsInContactDoesNotFallThrough) {
-  // At rest on the floor: contact at once, again and again, and a status; below it and falling: refused.
+  // At rest on the floor: immediate contact, repeatedly, and a status; below the floor and falling: rejected.
   const auto resting = run("bouncing_ball", with(tight, {"initial.height=0.0", "v_min=0.0", "max_events=50"}));
   EXPECT_EQ(name_of(resting.status[0]), "zeno");
   EXPECT_LT(resting.t_final[0], 1e-6);
@@ -251,12 +251,12 @@ TEST(Events, ABodyThatStartsInContactDoesNotFallThrough) {
   EXPECT_EQ(name_of(below.status[0]), "guard_violated");
   EXPECT_EQ(below.t_final[0], 0.0);
   const auto rising = run("bouncing_ball", with(tight, {"initial.height=0.0", "initial.velocity=3.0", "t=[0.0,0.7]"}));
-  EXPECT_EQ(rising.events[0], 1);  // it leaves the floor without an event and lands at 2 v / g = 0.6116 s
+  EXPECT_EQ(rising.events[0], 1);  // the ball leaves the floor without an event and lands at 2 v / g = 0.6116 s
   EXPECT_NEAR(rising.log[0].time, 6 / 9.81, 1e-12);
 }
 
 TEST(Events, AThousandGuardsOnceAndInOrder) {
-  // Marks 1e-3 apart, and 5e-12 apart: two hundred within 1e-9.
+  // Marks 1e-3 apart and 5e-12 apart: two hundred within 1e-9.
   for (const double gap : {1e-3, 5e-12}) {
     const auto r = run(test_model("marks"), {"rtol=1e-8", "output.events=true", "begin=0.00047", set("gap", gap)});
     ASSERT_EQ(r.log.size(), 1000u) << gap;
@@ -271,7 +271,7 @@ TEST(Events, AThousandGuardsOnceAndInOrder) {
 }
 
 TEST(Events, ManyStatesFewGuards) {
-  // State i grows at 1 + i / 8: state 20 is at 1 at t = 2/7, state 39 at 10 every 80/47.
+  // State i grows at 1 + i / 8: state 20 reaches 1 at t = 2/7, state 39 reaches 10 every 80/47.
   const auto r = run(test_model("column"), tight);
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"middle", "last"}));
   EXPECT_NEAR(r.log[0].time, 2.0 / 7, 1e-13);
@@ -283,7 +283,7 @@ TEST(Events, ManyStatesFewGuards) {
 // ---- grazing
 
 TEST(Grazing, BilateralBothCrossingsOrNone) {
-  // x = (t - 1)^2 / 2 - depth beside its line: passed at 1 -+ sqrt(2 depth). A rounding of x moves that by 1e-16 / speed.
+  // x = (t - 1)^2 / 2 - depth against its line: passed at 1 -+ sqrt(2 depth). A rounding of x moves that time by 1e-16 / speed.
   for (double depth : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
     const auto r = run(test_model("graze"), with(tight, {set("line_depth", depth)}));
     const double reach = std::sqrt(2 * depth);
@@ -296,7 +296,7 @@ TEST(Grazing, BilateralBothCrossingsOrNone) {
 }
 
 TEST(Grazing, UnilateralOneImpactOrNone) {
-  // It would get `depth` behind the wall: it arrives at 1 - sqrt(2 depth) with that speed, and leaves with half of it.
+  // The stone would pass the wall by `depth`: it arrives at 1 - sqrt(2 depth) with that speed, and leaves with half of it.
   for (double depth : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
     const auto r = run(test_model("graze"), with(tight, {set("wall_depth", depth)}));
     const double speed = std::sqrt(2 * depth);
@@ -313,14 +313,14 @@ TEST(Grazing, UnilateralOneImpactOrNone) {
     EXPECT_EQ(r.events[0], 0) << depth;
     EXPECT_NEAR(r.final("x"), 0.5, 1e-14);
   }
-  // A touch without speed: an impact of no consequence at most.
+  // A touch without speed: at most an impact without effect.
   const auto touch = run(test_model("graze"), with(tight, {"wall_depth=0.0"}));
   EXPECT_EQ(name_of(touch.status[0]), "finished");
   EXPECT_LE(touch.events[0], 1);
   EXPECT_NEAR(touch.final("x"), 0.5, 1e-7);
 }
 
-// ---- region of concurrency: guards of tests/models/timetable.hpp, whose rates are 1
+// ---- region of concurrency: guards of tests/models/timetable.hpp, with time derivative 1
 
 const std::vector<std::string> concurrent = {"rtol=1e-8", "output.events=true", "concurrency.time=1e-6"};
 
@@ -333,20 +333,20 @@ TEST(Concurrency, AGroupFiresInOneTransition) {
   ASSERT_EQ(r.log.size(), 4u);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(r.log[k].time, 0.5 + 2e-7, 1e-14) << "at the last root of the group";
   EXPECT_NEAR(r.log[3].time, 1.5, 1e-14);
-  // Without the region, one by one.
+  // Without the region the guards fire one by one.
   const auto apart = run(test_model("timetable"), with(tight, marks));
   EXPECT_EQ(discrete(apart, "transitions"), 4);
   EXPECT_EQ(names_of(apart), (std::vector<std::string>{"pass_0", "pass_2", "pass_1", "pass_3"}));
 }
 
 TEST(Concurrency, IsLimitedInTimeAndInValue) {
-  // None may get further than `value` beyond zero: the third, 2e-7 behind the first, fires by itself.
+  // No guard may pass zero by more than `value`: the third, 2e-7 behind the first, fires separately.
   const std::vector<std::string> marks = {"mark_0=0.5", set("mark_1", 0.5 + 1e-7), set("mark_2", 0.5 + 2e-7)};
   const auto value = run(test_model("timetable"), with(concurrent, with(marks, {"concurrency.value=1.5e-7"})));
   EXPECT_EQ(discrete(value, "transitions"), 2);
   EXPECT_NEAR(value.log.at(0).time, 0.5 + 1e-7, 1e-14);
   EXPECT_NEAR(value.log.at(2).time, 0.5 + 2e-7, 1e-14);
-  // The span of time counts from the first: links of 8e-7 do not make a chain.
+  // The time span counts from the first guard: links of 8e-7 do not form a chain.
   const auto chain = run(
       test_model("timetable"),
       with(concurrent, {"concurrency.value=1.0", "mark_0=0.5", set("mark_1", 0.5 + 8e-7), set("mark_2", 0.5 + 16e-7)}));
@@ -374,7 +374,7 @@ TEST(Concurrency, PassesNoUnilateralGuard) {
 // ---- guards in the error control
 
 TEST(GuardsInError, FindEveryTickOfAClock) {
-  // Mao and Petzold's point: 69 switchings before 3.5, at rtol = 1e-5, without any longest step; y = 0.1 exp(7/4).
+  // Mao and Petzold's argument: 69 switchings before 3.5 at rtol = 1e-5, without any longest step; y = 0.1 exp(7/4).
   const auto r = run(test_model("gate"), {"rtol=1e-5", "guards_in_error=true", "output.events=true"});
   EXPECT_EQ(name_of(r.status[0]), "finished");
   ASSERT_EQ(r.log.size(), 69u);
@@ -419,7 +419,7 @@ TEST(Events, TerminalGuardStops) {
   EXPECT_EQ(name_of(r.status[0]), "stopped");
   EXPECT_NEAR(r.t_final[0], 4.0, 1e-14);
   EXPECT_NEAR(r.final("x"), std::sin(4.0), 1e-9);
-  // Samples at 0, 1, ..., 10: there up to the end, absent after it.
+  // Samples at 0, 1, ..., 10: present up to the end, absent after it.
   for (int k = 0; k <= 4; ++k) EXPECT_NEAR(r.sample(0, 0, k), std::sin(k), 1e-9) << k;
   for (int k = 5; k <= 10; ++k) EXPECT_TRUE(std::isnan(r.sample(0, 0, k))) << k;
 }
@@ -443,7 +443,7 @@ TEST(Observe, ASampleAtTheInstantOfAnEventShowsTheStateAfterIt) {
   const auto r =
       run(test_model("wave"), with(tight, {"jump_at=5.0", "jump=2.0", "output.samples.times=[4.0, 5.0, 6.0]"}));
   EXPECT_NEAR(r.sample(0, 0, 0), std::sin(4.0), 1e-9);
-  // The event lies a rounding past t = 5 (bilateral), so the sample at 5 is the state just before it.
+  // The event lies a rounding past t = 5 (bilateral), so the sample at 5 is the state just before the event.
   EXPECT_NEAR(r.sample(0, 0, 1), std::sin(5.0), 1e-9);
   EXPECT_NEAR(r.sample(0, 0, 2), (std::sin(5.0) + 2) * std::cos(1.0) + std::cos(5.0) * std::sin(1.0), 1e-9);
 }
@@ -469,7 +469,7 @@ TEST(Observe, ReductionsOfAKnownTrajectory) {
   EXPECT_GE(jumped.reductions[0], 20 + std::sin(5.0) - 1e-7);
 }
 
-// A transition turns the sign of one guard, by which another one switches: that one has gone from 2 to -2 at the same instant, and is due there.
+// A transition changes the sign of one guard, which switches another: that one jumps from 2 to -2 at the same time, and is due there.
 TEST(Iteration, SeesAGuardThatSwitchesByTheSignOfAnother) {
   for (const char* method : {"dp5", "radau5"}) {
     const auto r = run(test_model("switched_guard"), with(tight, {std::string("method=") + method}));
@@ -478,7 +478,7 @@ TEST(Iteration, SeesAGuardThatSwitchesByTheSignOfAnother) {
   }
 }
 
-// One-way guards change their sides unheard, and what switches by them jumps where the next step begins: no step is too short to tell.
+// One-way guards change sides without events, and guards that depend on their sides jump at the start of the next step, however short.
 TEST(Iteration, LocatesWhatJumpsWhereAStepBegins) {
   for (const char* method : {"radau5", "rodas5p"}) {
     std::vector<std::string> settings = {"sample.count=500",

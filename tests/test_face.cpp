@@ -24,7 +24,7 @@ std::string refused(Call&& call, int code = SALTUS_USAGE) {
     EXPECT_EQ(code, e.exit_code);
     return e.what();
   }
-  ADD_FAILURE() << "nothing is refused";
+  ADD_FAILURE() << "no error was thrown";
   return {};
 }
 
@@ -59,7 +59,7 @@ TEST(Face, RunsAgainWithOtherSettings) {
   const auto before = s.run();
   const auto later = s.set("t", "[0.0, 0.2]").run();
   EXPECT_NEAR(1.0 - 0.5 * 9.81 * 0.04, later.reals("final_height")[0], 1e-12);
-  EXPECT_NEAR(1.0 - 0.5 * 9.81 * 0.16, before.reals("final_height")[0], 1e-12) << "the first result stays";
+  EXPECT_NEAR(1.0 - 0.5 * 9.81 * 0.16, before.reals("final_height")[0], 1e-12) << "the first result is unchanged";
 }
 
 TEST(Face, TellsWhatIsWrong) {

@@ -1,7 +1,7 @@
-// Every call into the system that writes a result may fail, be cut short or be the last of its process: afterwards the result is
-// complete and right, or is not there, and the same command makes it so.
+// Every system call that writes a result may fail, be cut short or be the last of its process. Afterwards the result is complete and right,
+// or it does not exist and the same command makes it.
 //
-// SALTUS_FAULTS: how many calls of each function are tried in each way, spread evenly over the run; 0: every one.
+// SALTUS_FAULTS: number of calls of each function tried in each way, spread evenly over the run; 0: all calls.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -29,12 +29,12 @@ using variables = std::map<std::string, std::string>;
 struct fault {
   const char *call, *how;
   int error;
-  bool when_continued = false;  ///< in a run that goes on with what another one has left
+  bool when_continued = false;  ///< in a run that continues from what another one has left
 };
 
 class Faults : public cli {
  protected:
-  /// A short run with all that is kept of instances, and a journal from the beginning.
+  /// A short run with everything that is kept of instances, and a journal from the beginning.
   words line() const {
     words all{"run",
               "bouncing_ball",
@@ -55,7 +55,7 @@ class Faults : public cli {
               "run={chunk=100, checkpoint=0.0001, order=\"id\", lease=0.3}",
               "-o",
               "a.nc"};
-    if (shares_) all.insert(all.end(), {"--share", "-n", "60"});  // each is a lease of its own
+    if (shares_) all.insert(all.end(), {"--share", "-n", "60"});  // each batch has its own lease
     return all;
   }
   outcome run_with(const std::string& call, long at, const std::string& how, int error) const {
@@ -66,7 +66,7 @@ class Faults : public cli {
                            {"FAULT_ERRNO", std::to_string(error)},
                            {"FAULT_COUNT", folder() / "count"}});
   }
-  /// Where malloc fails once, the first time it is called in this way; 0: nowhere, but all ways are written down.
+  /// Runs with malloc failing once, at its first call in this way; 0: without failure, but with all ways recorded.
   outcome run_along(unsigned long long way) const {
     return saltus(line(), {{"LD_PRELOAD", SALTUS_FAILING_CALLS},
                            {"FAULT_CALL", "malloc"},
@@ -80,7 +80,7 @@ class Faults : public cli {
     for (unsigned long long way; file.read(reinterpret_cast<char*>(&way), sizeof way);) all.push_back(way);
     return all;
   }
-  /// The program as another one starts it.
+  /// Runs the program under another one.
   outcome run_as(const std::string& starter, const words& arguments) const {
     return child(starter, arguments, folder(), {{"SALTUS_CACHE", shared_cache()}, {"SALTUS_MEASURE", "never"}}, "")
         .wait();
@@ -88,7 +88,7 @@ class Faults : public cli {
   void clean() const {
     for (const auto& entry : fs::directory_iterator(folder())) fs::remove_all(entry.path());
   }
-  /// Nothing, or what a run has left that was killed in its middle.
+  /// Makes an empty folder, or the files of a run that was killed in its middle.
   void begin(bool continued) const {
     clean();
     if (!continued) return;
@@ -106,37 +106,37 @@ class Faults : public cli {
     return text ? std::atol(text) : 3;
   }
 
-  /// The result that nothing has disturbed.
+  /// The result of an undisturbed run.
   variables whole() const {
     EXPECT_EQ(saltus(line()).code, 0) << "compiles";
     return variables_of(folder() / "a.nc");
   }
-  /// What is there after a run is right, and if nothing is there, the same command makes it.
+  /// Checks that the files after a run are right, or that the same command makes a missing result.
   void expect_right_now_or_by_the_next(const variables& whole, const outcome& o, const std::string& what) const {
     const bool is_there = fs::exists(folder() / "a.nc");
     EXPECT_TRUE(is_there || o.code != 0) << what;
-    EXPECT_TRUE(o.code == 0 || o.signal != 0 || !o.err.empty()) << what << ": says nothing";
+    EXPECT_TRUE(o.code == 0 || o.signal != 0 || !o.err.empty()) << what << ": no message";
     if (is_there) { EXPECT_EQ(differing(whole, variables_of(folder() / "a.nc")), "") << what << "\n" << o.err; }
     const auto again = saltus(line());
     EXPECT_EQ(again.code, is_there && !shares_ ? 2 : 0) << what << "\n" << o.err << "then\n" << again.err;
     EXPECT_EQ(differing(whole, variables_of(folder() / "a.nc")), "") << what << "\n" << o.err << "then\n" << again.err;
     EXPECT_FALSE(fs::exists(folder() / "a.nc.journal")) << what;
   }
-  /// Tries all faults, and says what has become of them.
+  /// Tries all faults and prints statistics.
   void try_all(const std::vector<fault>& faults) const;
 
-  bool shares_ = false;  ///< the run, with others, of whom there are none
+  bool shares_ = false;  ///< the run shares its work, with no other runs present
 };
 
 void Faults::try_all(const std::vector<fault>& faults) const {
   const variables right = whole();
   ASSERT_GT(right.size(), 20u);
-  std::map<std::string, long> calls;  // "when continued" behind the names of those
+  std::map<std::string, long> calls;  // names of continued runs end in "when continued"
   long tried = 0, harmless = 0, ended = 0, complete = 0;
   for (const auto& [call, how, error, continued] : faults) {
     const std::string in_run = std::string(call) + (continued ? " when continued" : "");
     if (!calls.count(in_run)) calls[in_run] = calls_of(call, continued);
-    // Of many thousands of calls of malloc, a thousand.
+    // A thousand of the many thousands of calls of malloc.
     const long all = calls[in_run], most = asked() > 0 ? asked() : 1000, some = std::min(all, most);
     for (long i = 0; i < some; ++i) {
       const long at = 1 + (2 * i + 1) * all / (2 * some);
@@ -171,7 +171,7 @@ TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
            {"rename", "kills", 0, true}, {"unlink", "kills", 0, true},    {"malloc", "fails", ENOMEM, true}});
 }
 
-/// Files as a failure of power may leave them: by their inodes what was written and what is on the disk of it, and likewise the names.
+/// Files as a power failure may leave them: for each inode, the bytes written and the bytes on the disk, and likewise for the names.
 class disk {
  public:
   void apply(const recorded_call& call, const std::string& name, const std::string& other, const std::string& bytes) {
@@ -202,8 +202,8 @@ class disk {
   }
 
   enum class left { all, synced, zeros, synced_names };
-  /// What is there after the power has failed: all of it (only the process has ended); of files what is on the disk, or zeros behind that;
-  /// or also of names only those that are on the disk.
+  /// The state after a power failure: everything (only the process has ended); the bytes on the disk, or zeros in place of the others; or
+  /// also only the names on the disk.
   std::map<std::string, std::string> after(left how) const {
     std::map<std::string, std::string> files;
     for (const auto& [name, inode] : how == left::synced_names ? lasting_ : written_) {
@@ -212,7 +212,7 @@ class disk {
       if (how == left::zeros) content.resize(in(now_).size());
       files[name] = inode == 0 ? "folder" : content;
     }
-    // What is in a folder that is not there is not there either.
+    // The contents of a folder that does not exist do not exist either.
     std::erase_if(
         files, [&](const auto& one) { return !folder_of(one.first).empty() && !files.contains(folder_of(one.first)); });
     return files;
@@ -223,12 +223,12 @@ class disk {
     const auto slash = name.rfind('/');
     return slash == name.npos ? std::string() : name.substr(0, slash);
   }
-  std::map<std::string, unsigned long long> written_, lasting_;  ///< names; 0: of a folder
+  std::map<std::string, unsigned long long> written_, lasting_;  ///< names; 0 denotes a folder
   std::map<unsigned long long, std::string> now_, kept_;
 };
 
-/// Whichever call that changes files is the last before the power fails, and whatever of it is on the disk by then: the same command makes
-/// the bits of a run that nothing has disturbed, or the result is there and has them.
+/// If any call that changes files is the last before a power failure, with any state of the disk, the same command makes the bits of an
+/// undisturbed run, or the result exists and has these bits.
 TEST_F(Faults, OfPowerLeaveNothingThatIsTakenForWhatItIsNot) {
   const variables right = whole();
   clean();
@@ -281,7 +281,7 @@ TEST_F(Faults, OfPowerLeaveNothingThatIsTakenForWhatItIsNot) {
       calls, syncs, states.size(), tried, made, there);
 }
 
-/// Leases are files, too.
+/// Leases are files, too, and are covered as well.
 TEST_F(Faults, OfARunThatSharesLeaveItToBeContinued) {
   shares_ = true;
   try_all({{"write", "fails", ENOSPC},
@@ -295,7 +295,7 @@ TEST_F(Faults, OfARunThatSharesLeaveItToBeContinued) {
            {"pthread_create", "fails", EAGAIN}});
 }
 
-/// Many thousands of calls, from some hundreds of places: the first from each, by whoever calls whom.
+/// malloc has many thousands of calls from some hundreds of places: the test fails the first call from each chain of callers.
 TEST_F(Faults, OfMallocWhereverItIsCalledFromAreMadeGood) {
   const variables right = whole();
   long tried = 0, harmless = 0, ended = 0, complete = 0;
@@ -322,8 +322,8 @@ TEST_F(Faults, OfMallocWhereverItIsCalledFromAreMadeGood) {
   EXPECT_GT(ended, 0);
 }
 
-/// Memory that is too little for the program to begin, for its threads, for its chunks, for the library of its result: less and
-/// less than the least that is enough.
+/// Too little memory for the program to begin, for its threads, for its chunks, for the library of its result: the limit decreases from the
+/// least amount that is enough.
 TEST_F(Faults, OfMemoryAreTold) {
   const variables right = whole();
   std::map<int, std::string> messages;
@@ -332,7 +332,7 @@ TEST_F(Faults, OfMemoryAreTold) {
     words limited{"-c", "ulimit -v \"$0\" && exec \"$@\"", std::to_string(kibibytes), SALTUS_PROGRAM};
     for (const auto& word : line()) limited.push_back(word);
     const auto o = run_as("/bin/sh", limited);
-    // HDF5 1.10.8 frees what it was not given (H5FL_blk_free): a crash that is none of saltus.
+    // HDF5 1.10.8 frees memory that it was not given (H5FL_blk_free): this crash is not one of saltus.
     EXPECT_TRUE(o.signal == 0 || o.signal == SIGSEGV) << o.signal << " at " << kibibytes << "\n" << o.err;
     if (o.code != 0 && o.signal == 0) messages[kibibytes] = o.err;
     expect_right_now_or_by_the_next(right, o, fmt::format("{} KiB", kibibytes));
@@ -350,12 +350,12 @@ TEST_F(Faults, OfMemoryAreTold) {
     EXPECT_TRUE(std::regex_search(
         message,
         std::regex("not enough memory|no thread can be started|lack of memory|too little memory|Cannot allocate memory|"
-                   "^out of memory|loading shared libraries")))  // the latter two are the loader's
+                   "^out of memory|loading shared libraries")))  // the latter two come from the loader
         << kibibytes << ": " << message;
 }
 
-/// A file system of its own for the result: with no room for it, with room for it but for no journal beside it, only read, or
-/// large enough. It goes with its process. Only who has the right to mount one can test this.
+/// A separate file system for the result: without room for it, with room for it but not for a journal, read-only, or large enough.
+/// It ends with its process. Only a user with the right to mount can run this test.
 TEST_F(Faults, OfTheFileSystemAreTold) {
   const variables right = whole();
   struct {
@@ -384,7 +384,7 @@ TEST_F(Faults, OfTheFileSystemAreTold) {
   }
 }
 
-/// The time of day may be set while a run lasts: limits, intervals and ages of leases are of clocks that only run forward.
+/// The time of day may be set during a run: limits, intervals and ages of leases use monotonic clocks.
 TEST_F(Faults, OfTheTimeOfDayDoNoHarm) {
   for (const bool shares : {false, true}) {
     shares_ = shares;
@@ -400,11 +400,11 @@ TEST_F(Faults, OfTheTimeOfDayDoNoHarm) {
                                     {"FAULT_COUNT", folder() / "count"}});
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(differing(right, variables_of(folder() / "a.nc")), "");
-    EXPECT_TRUE(fs::exists(folder() / "count") && fs::file_size(folder() / "count") > 0) << "somebody asks for it";
+    EXPECT_TRUE(fs::exists(folder() / "count") && fs::file_size(folder() / "count") > 0) << "the clock is read";
   }
 }
 
-/// The second of two runs of one file says so and leaves it alone.
+/// The second of two runs of one file reports an error and leaves it alone.
 TEST_F(Faults, OfTwoRunsOfOneFileAreTold) {
   auto slowly = line();
   slowly.insert(slowly.end(), {"--set", "max_events=1e15", "--set", "max_steps=1e15", "--set",

@@ -1,6 +1,6 @@
-// A form of equations that the kernels do not have (models/parts/constrained_points.hpp: points with constraints on their
-// coordinates, multipliers eliminated) is taken by the engine as it is: its steps are projected, its memory is parked and
-// moved with an instance, it meets events. The reference is the same pendulum by its angle, where there is no constraint.
+// The engine accepts a form of equations that the kernels do not have (models/parts/constrained_points.hpp: points with
+// constraints on their coordinates, multipliers eliminated): it projects steps, parks and moves the form's memory with an
+// instance, and handles events. The reference is the same pendulum by its angle, which needs no constraint.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace saltus::test;
 
-// Lanes that meet the wall at different times, and some that never do.
+// Lanes meet the wall at different times, and some never do.
 const std::vector<std::string> swings = with(tight, {"sweep.angle={from=0.2, to=1.3, count=37}", "atol=1e-12"});
 
 outcome swing(const char* method, const std::vector<std::string>& more = {}) {
@@ -32,7 +32,7 @@ TEST_P(forms, steps_end_on_the_constraints_and_the_solution_is_that_by_the_angle
     ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished");
     const double x = r.final("x", i), y = r.final("y", i), vx = r.final("vx", i), vy = r.final("vy", i);
     off = std::max({off, std::abs(x * x + y * y - 1.0), std::abs(x * vx + y * vy)});
-    off = std::max(off, r.residual[static_cast<std::size_t>(i)]);  // of any step
+    off = std::max(off, r.residual[static_cast<std::size_t>(i)]);  // over all steps
     const double turned = angle.final("turned", i), rate = angle.final("rate", i);
     away = std::max({away, std::abs(x - std::sin(turned)), std::abs(y + std::cos(turned))});
     away = std::max({away, std::abs(vx - rate * std::cos(turned)), std::abs(vy - rate * std::sin(turned))});
@@ -54,8 +54,8 @@ TEST_P(forms, steps_end_on_the_constraints_and_the_solution_is_that_by_the_angle
 INSTANTIATE_TEST_SUITE_P(methods, forms, ::testing::Values("dp5", "dop853", "rdpk510"),
                          [](const auto& one) { return std::string(one.param); });
 
-// The form remembers its multipliers, and the next ones are refined from them: a memory that is not moved with its instance
-// shows in the last bits.
+// The form remembers its multipliers and refines the next ones from them: a memory that did not move with its instance
+// would change the last bits.
 TEST(form, memory_moves_with_its_instance) {
   for (const char* method : {"dp5", "dop853"}) {
     const outcome one = swing(method, {"run.lanes=1", "run.threads=1"});
@@ -69,7 +69,7 @@ TEST(form, memory_moves_with_its_instance) {
   }
 }
 
-// What lanes give up the fallback integrator continues from a snapshot, of which the memory is a part.
+// The fallback integrator continues instances that lanes give up from a snapshot, which includes the memory.
 TEST(form, memory_is_part_of_a_snapshot) {
   const outcome r = swing("dp5", {"inject_exceptions=0.5"}), whole = swing("dp5");
   int continued = 0;

@@ -1,5 +1,5 @@
-// Indices of sensitivity: equal to those of SALib of the same samples (tests/reference/sensitivity.json), near exact ones of known
-// functions, with intervals that hold; the same bits however a run is cut up; with instances that fail; in files.
+// Sensitivity indices: equal to those of SALib for the same samples (tests/reference/sensitivity.json), near the exact ones of known
+// functions, with valid intervals; the same bits for every division of a run; with failing instances; in files.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ using host::sensitivity_indices;
 
 const std::string models = SALTUS_SOURCE_FOLDER "/tests/models/";
 
-/// The settings of an ensemble over the inputs, all uniform from `low` to `high`.
+/// Settings of an ensemble over the inputs, all uniform from `low` to `high`.
 std::vector<std::string> settings(const std::vector<std::string>& inputs, double low, double high,
                                   const std::string& design, std::int64_t count) {
   std::vector<std::string> r = {"sample.design=" + design, fmt::format("sample.count={}", count)};
@@ -53,7 +53,7 @@ const host::sensitivity_indices::outcome& outcome_called(const sensitivity_indic
   throw std::runtime_error("no outcome " + name);
 }
 
-/// Bit for bit, NaN included.
+/// Compares bit for bit, NaN included.
 void expect_same(const sensitivity_indices& a, const sensitivity_indices& b) {
   ASSERT_EQ(a.outcomes.size(), b.outcomes.size());
   EXPECT_EQ(a.failed, b.failed);
@@ -68,7 +68,7 @@ void expect_same(const sensitivity_indices& a, const sensitivity_indices& b) {
   }
 }
 
-/// Of a plain function of the samples, without a model: by the sampler and the sums alone. NaN is an instance that failed.
+/// Indices of a plain function of the samples, without a model: by the sampler and the sums alone. NaN denotes a failed instance.
 template <class Function>
 sensitivity_indices of_function(design d, const std::vector<std::string>& inputs, const distribution& drawn_from,
                                 std::uint64_t seed, Function&& f, std::int64_t chunk = 4096) {
@@ -106,7 +106,7 @@ double ishigami_of(const std::vector<double>& x) {
   return std::sin(x[0]) * (1 + 0.1 * std::pow(x[2], 4)) + 7 * std::sin(x[1]) * std::sin(x[1]);
 }
 
-/// Of a = 7, b = 0.1 with inputs from -pi to pi (T. Homma, A. Saltelli, Reliab. Eng. Syst. Saf. 52 (1996) 1).
+/// Exact indices for a = 7, b = 0.1 with inputs from -pi to pi (T. Homma, A. Saltelli, Reliab. Eng. Syst. Saf. 52 (1996) 1).
 struct exact_ishigami {
   static constexpr double a = 7, b = 0.1;
   const double pi4 = std::pow(std::numbers::pi, 4);
@@ -131,7 +131,7 @@ struct exact_g {
   }
 };
 
-/// An interval of 95 % holds 1 in 20 times not: twice as far it holds but once in 10,000 times.
+/// A 95 % interval misses 1 in 20 times; an interval twice as wide misses only once in 10,000 times.
 void expect_within(const std::vector<host::index_estimate>& estimates, const std::vector<double>& exact) {
   ASSERT_EQ(estimates.size(), exact.size());
   for (std::size_t j = 0; j < exact.size(); ++j) {
@@ -175,7 +175,7 @@ TEST(sensitivity, of_ishigami_is_exact_within_its_intervals) {
   expect_within(y.indices[2], exact.second);
 }
 
-/// FAST is not exact in the limit: frequencies meet those of products. SALib has 0.308 for 0.314 at this and larger numbers.
+/// FAST is not exact in the limit, since its frequencies meet those of products. SALib has 0.308 for 0.314 at this and larger sizes.
 TEST(sensitivity, of_ishigami_by_fast_is_near) {
   const exact_ishigami exact;
   const auto s = of_function({design::kind::fast, 4096}, abc, from_pi_to_pi, 1, ishigami_of);
@@ -191,7 +191,7 @@ TEST(sensitivity, of_sobols_g_is_exact_within_its_intervals) {
   expect_within(y.indices[1], exact.total);
 }
 
-/// Of 3 a - 2 b + 0.5 c every elementary effect is exact.
+/// For 3 a - 2 b + 0.5 c every elementary effect is exact.
 TEST(sensitivity, of_a_linear_function_has_its_slopes_as_effects) {
   const auto s = of_function({design::kind::morris, 20}, abc, {distribution::kind::uniform, 0, 1, 0}, 1,
                              [](const auto& x) { return 3 * x[0] - 2 * x[1] + 0.5 * x[2]; });
@@ -203,7 +203,7 @@ TEST(sensitivity, of_a_linear_function_has_its_slopes_as_effects) {
   }
 }
 
-/// How often intervals of 95 % hold the exact index, where a group is one pair, and where it is four.
+/// Frequency with which 95 % intervals contain the exact index, if a group is one pair, and if it is four pairs.
 TEST(sensitivity, intervals_hold_at_least_as_often_as_they_say) {
   const exact_ishigami exact;
   for (const auto& [count, seeds] : {std::pair<std::int64_t, std::uint64_t>{256, 100}, {2048, 30}}) {
@@ -246,8 +246,8 @@ TEST(sensitivity, has_the_same_bits_however_a_run_is_cut_up) {
 
 // ---- instances that fail
 
-/// 1 instance in 50 has no value, where a < -pi + 2 pi / 50. Of the others alone the exact indices are those of a function of the
-/// other inputs: they hold in spite of the missing pairs; all intervals hold those of the whole.
+/// 1 instance in 50 has no value: those with a < -pi + 2 pi / 50. The exact indices of the other instances are those of a function of the
+/// other inputs. They hold in spite of the missing pairs, and all intervals contain the indices of the whole.
 TEST(sensitivity, leaves_out_instances_that_fail_and_says_so) {
   const double limit = -std::numbers::pi + 2 * std::numbers::pi / 50;
   std::int64_t failed = 0, row = 0;
@@ -266,12 +266,12 @@ TEST(sensitivity, leaves_out_instances_that_fail_and_says_so) {
     for (std::size_t i = 0; i < 2; ++i) {
       const auto& e = s.outcomes[0].indices[i][j];
       const double truth = i == 0 ? exact.first[j] : exact.total[j];
-      // Of input a the first three of y(A), y(B), y(A_j) have two values of a that may fail, of another input the same two.
+      // For input a, the first three of y(A), y(B), y(A_j) have two values of a that may fail; for another input they share the same two.
       const double share = i == 0 ? 1 - std::pow(0.98, 2) : j == 0 ? 1 - std::pow(0.98, 2) : 0.02;
       EXPECT_NEAR(e.left_out, share, 0.005);
       EXPECT_LE(e.low, truth);
       EXPECT_GE(e.high, truth);
-      EXPECT_GE(e.high - e.low, e.left_out) << "the share is in the interval";
+      EXPECT_GE(e.high - e.low, e.left_out) << "the interval includes the share";
       EXPECT_LT(e.high - e.low, 0.2);
     }
 }
@@ -296,7 +296,7 @@ TEST(sensitivity, of_a_run_leaves_out_what_its_status_says) {
   for (const auto& e : outcome_called(s, "final_y").indices[0]) EXPECT_TRUE(std::isfinite(e.value));
 }
 
-// ---- samples that are added until indices are known well enough (sample.until)
+// ---- samples added until the indices are accurate enough (sample.until)
 
 host::run_report whole_run(host::plan p) {
   p.backend = "cpu";
@@ -304,7 +304,7 @@ host::run_report whole_run(host::plan p) {
 }
 
 TEST(until, indices_are_those_of_a_run_with_as_many_samples_bit_for_bit) {
-  // Of instances that fail, and of second order, whose intervals are the widest.
+  // With failing instances and second order, whose intervals are the widest.
   const char* const design = "{name='saltelli',second_order=true}";
   constexpr double half_width = 0.04;
   const std::vector<std::string> plain_settings = {"output.rows=false", "parameters.limit=-3.1"};
@@ -322,7 +322,7 @@ TEST(until, indices_are_those_of_a_run_with_as_many_samples_bit_for_bit) {
   EXPECT_EQ(grown.what.count, count * 8);
   EXPECT_EQ(s.instances, count * 8);
   const auto half = whole_run(ishigami(design, count / 2, plain_settings));
-  EXPECT_GT(host::widest_half_width(half.summary.indices), half_width) << "half as many would not have been enough";
+  EXPECT_GT(host::widest_half_width(half.summary.indices), half_width) << "half as many would not be enough";
   for (const char* const chunk : {"run.chunk=0", "run.chunk=777"}) {
     const auto plain = whole_run(ishigami(design, count, with(chunk)));
     expect_same(s.indices, plain.summary.indices);
@@ -353,7 +353,7 @@ TEST(until, is_over_at_once_where_nothing_varies) {
       "saltelli", 2048, {"sample.until={half_width=1e-6}", "output.rows=false", "output.indices=['t_final']"}));
   EXPECT_EQ(r.what.design.count, 2048);
   for (const auto& index : r.summary.indices.outcomes.at(0).indices)
-    for (const auto& e : index) EXPECT_TRUE(std::isnan(e.value)) << "no variance by rounding";
+    for (const auto& e : index) EXPECT_TRUE(std::isnan(e.value)) << "no variance from rounding";
 }
 
 // ---- files

@@ -1,5 +1,5 @@
 // Equations of any order and index, integrated from their text alone: against numbers known without saltus
-// (tests/reference/any_order.json), through modes of different index, from starts that are given, guessed or free, and where they
+// (tests/reference/any_order.json), through modes of different index, from starts that are given, guessed or free, and in cases that
 // have no solution.
 #include <cmath>
 #include <filesystem>
@@ -22,7 +22,7 @@ using settings = std::vector<std::string>;
 
 const char* status_of(const outcome& r, std::size_t i = 0) { return status_table[r.status[i]].name; }
 
-/// What is known of a model: a list of ends with the values there.
+/// Known values of a model: a list of end times with the values there.
 nlohmann::json known_of(const std::string& model) {
   std::ifstream file(SALTUS_SOURCE_FOLDER "/tests/reference/any_order.json");
   return nlohmann::json::parse(file).at(model);
@@ -33,7 +33,7 @@ settings more(settings a, const settings& b) {
   return a;
 }
 
-/// A model of the tests' own, in a folder that lasts as long as the program.
+/// Writes a test's own model into a folder that lasts as long as the program.
 std::string written(const std::string& name, const std::string& body) {
   static const auto folder = std::filesystem::temp_directory_path() / fmt::format("saltus_high_index_{}", ::getpid());
   std::filesystem::create_directories(folder);
@@ -41,7 +41,7 @@ std::string written(const std::string& name, const std::string& body) {
   return (folder / (name + ".hpp")).string();
 }
 
-/// A state or discrete variable of the final point.
+/// Value of a state or discrete variable at the final point.
 double final_value(const outcome& r, const std::string& name) {
   for (std::size_t i = 0; i < r.plan.model.discretes.size(); ++i)
     if (r.plan.model.discretes[i].name == name) return r.final_discrete[i];
@@ -52,12 +52,12 @@ double final_value(const outcome& r, const std::string& name) {
 
 struct any_order_case {
   const char* model;
-  double rtol, allowed;  ///< relative to what is known, or to 1
+  double rtol, allowed;  ///< relative to the known value, or to 1
 };
 
 class AnyOrder : public ::testing::TestWithParam<any_order_case> {};
 
-/// Every end that is known, and the events on the way, each at its time.
+/// Every known end, and the events on the way at their times.
 TEST_P(AnyOrder, MeetsItsReference) {
   const auto& c = GetParam();
   for (const auto& known : known_of(c.model)) {
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                       any_order_case{"half_wave_rectifier", 1e-12, 1e-10}),
     [](const auto& c) { return std::string(c.param.model); });
 
-// Explicit methods integrate the values and their time derivatives as they would any other.
+// Explicit methods integrate the values and their time derivatives like any other system.
 TEST(AnyOrderMethods, MeetTheSameReference) {
   const auto known = known_of("rod_pendulum")[0].at("values");
   for (const auto& [method, allowed] :
@@ -109,7 +109,7 @@ TEST(AnyOrderMethods, MeetTheSameReference) {
   }
 }
 
-// Implicit ones integrate them as equations of index 1 (form/any_order.hpp): one that multiplies matrices and right-hand sides, one
+// Implicit methods integrate them as equations of index 1 (form/any_order.hpp): one that multiplies matrices and right-hand sides, and one
 // that iterates on residuals.
 TEST(AnyOrderMethods, ImplicitOnesMeetTheSameReference) {
   const auto known = known_of("rod_pendulum")[0].at("values");
@@ -124,8 +124,8 @@ TEST(AnyOrderMethods, ImplicitOnesMeetTheSameReference) {
   }
 }
 
-// Index 2 with time constants below 1e-9 s over 1e-4 s, on the level of the voltages (tests/reference/ring_modulator_index_2.py):
-// explicit methods take more than 10,000,000 steps for it.
+// Index 2 with time constants below 1e-9 s over 1e-4 s, at the level of the voltages (tests/reference/ring_modulator_index_2.py):
+// explicit methods take more than 10,000,000 steps.
 TEST(AnyOrderMethods, ImplicitOnesTakeTheStepsOfTheSolutionWhereItIsStiff) {
   const auto known = known_of("ring_modulator_index_2")[0];
   const outcome r = run("ring_modulator_index_2", {"method=rodas5p", "rtol=1e-6", "rescue=false", "max_steps=5000",
@@ -136,7 +136,7 @@ TEST(AnyOrderMethods, ImplicitOnesTakeTheStepsOfTheSolutionWhereItIsStiff) {
         << name;
 }
 
-// The lengths take different numbers of iterations until a start is found.
+// The lengths need different numbers of iterations until a start is found.
 TEST(AnyOrderStarts, HaveTheSameBitsInAllLanes) {
   const settings s = {"rtol=1e-6", "initial.x=0.3", "sweep.length={from=0.5, to=2.0, count=11}"};
   const auto wide = run("rod_pendulum", more(s, {"run.lanes=8"})),
@@ -157,16 +157,16 @@ TEST(AnyOrderMethods, ImplicitOnesHaveTheSameBitsInAllLanes) {
 
 TEST(AnyOrderStart, KeepsWhatIsGivenAndMovesWhatIsNot) {
   const settings at_start = {"t=[0.0, 1e-9]", "rtol=1e-10"};
-  // x is given: y follows from the rod. Its derivative is given, too: that of y follows.
+  // x is given, and y follows from the rod. With x' given as well, y' follows.
   auto r = run("rod_pendulum", more(at_start, {"initial.x=0.6", "initial.y=0.7"}));
-  EXPECT_STREQ(status_of(r), "inconsistent");  // both are given, and the rod is longer
+  EXPECT_STREQ(status_of(r), "inconsistent");  // both are given, but the rod is longer
   r = run("rod_pendulum", more(at_start, {"initial.x=0.6", "initial.x_d1=0.4"}));
   EXPECT_STREQ(status_of(r), "finished");
   EXPECT_NEAR(r.final("x"), 0.6, 1e-8);
-  EXPECT_NEAR(r.final("y"), 0.8, 1e-8);  // where the guess is zero the equations say nothing of y: it is moved off
+  EXPECT_NEAR(r.final("y"), 0.8, 1e-8);  // the equations do not determine y at a zero guess, so the guess is perturbed
   EXPECT_NEAR(r.final("x_d1"), 0.4, 1e-8);
   EXPECT_NEAR(r.final("y_d1"), -0.6 * 0.4 / r.final("y"), 1e-7);
-  // The tension, an acceleration: guesses of them have no effect, given or not.
+  // Guesses for the tension and for an acceleration have no effect, given or not.
   const auto other = run("rod_pendulum", more(at_start, {"initial.x=0.6", "initial.x_d1=0.4", "initial.tension=33.0"}));
   EXPECT_NEAR(other.final("tension"), r.final("tension"), 1e-9);
   EXPECT_EQ(other.final("x"), r.final("x"));
@@ -183,14 +183,14 @@ TEST(AnyOrderStart, NamesTheEquationThatIsNotMet) {
 TEST(AnyOrderStart, NearestMovesWhatIsGiven) {
   const auto r = run("rod_pendulum", {"initial.x=0.6", "initial.y=0.9", "consistency=nearest", "t=[0.0, 1e-12]"});
   EXPECT_STREQ(status_of(r), "finished");
-  // Widths are |x| + 1 and |y| + 1: the point of the circle where its normal, so weighed, leads to (0.6, 0.9).
+  // Widths are |x| + 1 and |y| + 1: the nearest point of the circle to (0.6, 0.9) in these weights.
   const double x = r.final("x"), y = r.final("y");
   EXPECT_NEAR(std::hypot(x, y), 1.0, 1e-12);
-  EXPECT_LT(std::hypot(x - 0.6, y - 0.9), 0.085);  // 0.0817 at the least
+  EXPECT_LT(std::hypot(x - 0.6, y - 0.9), 0.085);  // the minimum is 0.0817
 }
 
 TEST(AnyOrderStart, HasBothBranchesEachFromItsOwnGuess) {
-  // The shuttle's bank angle is fixed by its cosine: a second branch is 82 degrees away.
+  // The cosine determines the shuttle's bank angle: a second branch is 82 degrees away.
   for (const double side : {1.0, -1.0}) {
     const auto r = run("shuttle_reentry", {fmt::format("initial.beta={}", side * 0.72), "rtol=1e-11"});
     EXPECT_STREQ(status_of(r), "finished");
@@ -203,14 +203,14 @@ TEST(AnyOrderStart, HasBothBranchesEachFromItsOwnGuess) {
 
 // ---- starts by continuation --------------------------------------------------------------------------------------------
 
-/// The one real root of y^3 - 2 y + c where there is one (Cardano).
+/// The real root of y^3 - 2 y + c if there is only one (Cardano).
 double root_of_cubic(double c) {
   const double root = std::sqrt(0.25 * c * c - 8.0 / 27.0);
   return std::cbrt(-0.5 * c + root) + std::cbrt(-0.5 * c - root);
 }
 
-// From 1, the guess, a minimum of |f| at 0.816 lies before the root of y^3 - 2 y + lift below -1.4: no iteration that only lessens |f|
-// gets there. Where the root is above 1 Newton's iteration finds it.
+// From the guess 1, a minimum of |f| at 0.816 lies before the root of y^3 - 2 y + lift below -1.4, so an iteration that only decreases |f|
+// cannot get there. If the root is above 1, Newton's iteration finds it.
 TEST(AnyOrderContinuation, FindsStartsBeyondAMinimumOfTheResidualAndHarmsNoOther) {
   const auto model = written("valley", R"(
   static constexpr double span[] = {0.0, 1.0};
@@ -241,7 +241,7 @@ TEST(AnyOrderContinuation, FindsStartsBeyondAMinimumOfTheResidualAndHarmsNoOther
   EXPECT_EQ(all.summary.counts.rescued(), 2);
 }
 
-// Positions of index 3: y is found in stage -2 from x, which is given and stays; then velocities and the force.
+// Positions of index 3: stage -2 finds y from x, which is given and stays; velocities and the force follow.
 TEST(AnyOrderContinuation, HoldsWhatIsGivenAndEarlierStages) {
   const auto model = written("hidden_valley", R"(
   static constexpr double span[] = {0.0, 1e-9};
@@ -292,14 +292,14 @@ const char* const contradictory = R"(
   static void guards(const auto& at, auto& g) { g[above] = at[force]; }
 )";
 
-// The force is negative where the guard says that it is positive, and the other way round.
+// The force is negative where the guard says that it is positive, and vice versa.
 TEST(AnyOrderModes, ThatContradictTheirPointsAreAStatusOfTheirOwn) {
   const auto r = run(written("contradictory", contradictory), {});
   EXPECT_STREQ(status_of(r), "modes_unsettled");
 }
 
 TEST(AnyOrderModes, OfDifferentIndexStandSideBySideInLanes) {
-  // Restitution and speed differ: some ropes stay taut, others become slack; each instance has the bits that it has alone.
+  // Restitution and speed differ: some ropes stay taut, others become slack; each instance has the same bits as when it runs alone.
   const settings s = {"rtol=1e-9", "sweep.speed={from=1.2, to=2.4, count=13}", "t=[0.0, 6.0]"};
   const auto all = run("slack_pendulum_any_order", more(s, {"run.lanes=8"}));
   const auto one = run("slack_pendulum_any_order", more(s, {"run.lanes=1"}));
@@ -311,7 +311,7 @@ TEST(AnyOrderModes, OfDifferentIndexStandSideBySideInLanes) {
   EXPECT_EQ(*std::min_element(all.events.begin(), all.events.end()), 0);
 }
 
-// ---- what may go wrong -----------------------------------------------------------------------------------------------
+// ---- failures --------------------------------------------------------------------------------------------------------
 
 const char* const parabola_body = R"(
   static constexpr double span[] = {0.0, 2.0};
@@ -325,7 +325,7 @@ const char* const parabola_body = R"(
   }
 )";
 
-// The root ends at t = end: det J = 2 y is zero there.
+// The root ends at t = end, where det J = 2 y is zero.
 TEST(AnyOrderFailures, TheEndOfABranchIsNamedAndHarmsNoOther) {
   const auto model = written("root_branch", parabola_body);
   const auto all = run(model, {"rtol=1e-9", "sweep.end=[1.0, 5.0, 1.5, 7.0]", "run.lanes=4"});
@@ -345,7 +345,7 @@ TEST(AnyOrderFailures, TheEndOfABranchIsNamedAndHarmsNoOther) {
 }
 
 TEST(AnyOrderFailures, NumbersThatAreNoneHarmTheirInstanceOnly) {
-  // A rod without length has no direction.
+  // A rod of length zero has no direction.
   const auto all = run("rod_pendulum", {"rtol=1e-9", "sweep.length=[1.0, 0.0, 2.0]"});
   EXPECT_STREQ(status_of(all, 0), "finished");
   EXPECT_STRNE(status_of(all, 1), "finished");
@@ -397,7 +397,7 @@ TEST(AnyOrder, RunsBackward) {
   EXPECT_NEAR(back.final("x_d1"), 0.0, 1e-8);
 }
 
-// y = sin t has its third derivative in a guard and in an output, which the equations need none of.
+// y = sin t has its third derivative in a guard and in an output, while the equations need none of these.
 TEST(AnyOrder, GuardsAndOutputsMayNeedHigherDerivatives) {
   const auto model = written("higher", R"(
   static constexpr double span[] = {0.0, 5.0};
@@ -420,7 +420,7 @@ TEST(AnyOrder, GuardsAndOutputsMayNeedHigherDerivatives) {
   }
 }
 
-// x = sin t. A guard of x' dips for 0.0283 s, a small part of a step: only the guard's own series shows it.
+// x = sin t. A guard of x' dips for 0.0283 s, a small part of a step, so only the guard's own series shows it.
 TEST(AnyOrder, GuardsOfDerivativesDipWithinAStep) {
   const auto model = written("dips", R"(
   static constexpr double span[] = {0.0, 13.0};
@@ -444,7 +444,7 @@ TEST(AnyOrder, SamplesAreTheSeries) {
   for (int k = 0; k < 31; ++k) EXPECT_NEAR(r.sample(0, 0, k), std::sin(0.1 * k), 1e-9);
 }
 
-// Between the ends of steps the series is off by its error, 3e-8 of the constraint: samples are put onto the equations.
+// Between the ends of steps the series has an error of 3e-8 in the constraint; samples are projected onto the equations.
 TEST(AnyOrder, SamplesAreOnTheEquations) {
   const auto r = run("tight_orbits", {"rtol=1e-6", "output.samples={count=301}"});
   const double b = 10.0;
@@ -456,7 +456,7 @@ TEST(AnyOrder, SamplesAreOnTheEquations) {
   }
 }
 
-// Index 23, from a text of twelve lines.
+// Index 23 from a text of twelve lines.
 TEST(AnyOrder, ChainsOfHighIndex) {
   const auto model = written("pendula_11", R"(
   static constexpr double span[] = {0.0, 10.0};
@@ -480,7 +480,7 @@ TEST(AnyOrder, ChainsOfHighIndex) {
     const double rod = i == 0 ? 10.0 : 10.0 + 0.1 * r.final(fmt::format("tension_{}", i - 1));
     EXPECT_NEAR(std::hypot(r.final(fmt::format("x_{}", i)), r.final(fmt::format("y_{}", i))), rod, 1e-12);
   }
-  // The first of them is a pendulum of its own: its energy stays.
+  // The first of them is a separate pendulum, so its energy is constant.
   const double energy = 0.5 * (std::pow(r.final("x_0_d1"), 2) + std::pow(r.final("y_0_d1"), 2)) - r.final("y_0");
   EXPECT_NEAR(energy, -std::sqrt(50.0), 1e-10);
 }

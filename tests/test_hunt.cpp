@@ -10,8 +10,8 @@ using namespace saltus::test;
 
 class Certified : public testing::TestWithParam<const char*> {};
 
-// Of roots of odd multiplicity none is missed, none fires twice, all in their order and at their times; a touch and a near
-// miss never fire.
+// No root of odd multiplicity is missed or fires twice, all fire in order and at their times; a touch and a near miss never
+// fire.
 TEST_P(Certified, MissesNothingAndRepeatsNothing) {
   hunter hunt(GetParam(), "certified", 2);
   for (const auto s : all_shapes) {
@@ -27,7 +27,7 @@ TEST_P(Certified, MissesNothingAndRepeatsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Hunt, Certified, testing::Values("dp5", "bs3", "dop853"));
 
-// The same of guards of one direction, which go back over zero unheard.
+// The same for guards of one direction, whose opposite crossings are no events.
 TEST_P(Certified, MissesNothingOfGuardsOfOneDirection) {
   hunter hunt(GetParam(), "certified", 2, 1.0, heard::one_way);
   for (const auto s : all_shapes) {
@@ -39,8 +39,8 @@ TEST_P(Certified, MissesNothingOfGuardsOfOneDirection) {
   }
 }
 
-// A cubic through values and rates at the ends is the guard itself, up to degree 3: nothing is missed there. Of higher degrees
-// some roots are, but what is found is right. (Where a root is missed and g touches zero behind it, that may be taken for it.)
+// The cubic through values and derivatives at the ends equals a guard of degree up to 3, so nothing is missed there. With higher
+// degrees some roots are missed, but those found are right. (After a missed root, a later touch may be taken for it.)
 TEST(Hermite, MissesNoRootOfACubicAndInventsNone) {
   hunter hunt("dp5", "hermite", 2);
   for (const auto s : all_shapes) {
@@ -62,12 +62,12 @@ TEST(Hermite, MissesNoRootOfACubicInOneDirection) {
     EXPECT_LE(b.late, s == shape::touch || s == shape::two_guards ? 10 : 0) << name_of(s);
     EXPECT_EQ(b.failed, 0) << name_of(s);
     for (std::size_t degree = 1; degree <= 3 && s == shape::scattered; ++degree) EXPECT_EQ(b.missed_of[degree], 0);
-    EXPECT_LT(b.missed, b.cases / 4) << name_of(s);  // between events no step begins anew
+    EXPECT_LT(b.missed, b.cases / 4) << name_of(s);  // no step begins anew between events
   }
 }
 
-// Along a series a guard that is a polynomial is its own series: none of its roots is missed, but pairs 1e-8 of the step apart,
-// between which it is within rounding of zero.
+// Along a series, a polynomial guard is its own series: no root is missed, except pairs 1e-8 of the step apart, between which the
+// guard is zero within rounding.
 TEST(Series, MissesNoRootOfAPolynomial) {
   hunter hunt("taylor12", "hermite", 2);
   for (const auto s : all_shapes) {
@@ -106,7 +106,7 @@ TEST(Series, MissesLittleAlongSolutionsWithAnErrorAndNothingWhereItIsCertified) 
   }
 }
 
-// Guards along solutions with an error: where that error cannot decide, all is found.
+// Guards along solutions with an error: every event is found if that error does not decide about it.
 TEST(Dynamics, CertifiedMissesNothingAndRepeatsNothing) {
   for (const char* method : {"dp5", "dop853", "rdpk510", "bs3"}) {
     auto hunt = dynamic_hunt<oscillator_prey>("oscillating_guards", method, "certified", 1e-6, 2);
@@ -134,8 +134,8 @@ TEST(Dynamics, CertifiedMissesNothingOfGuardsOfOneDirection) {
   }
 }
 
-// An explicit method at its limit of stability: what is found on the interpolant, what a shorter step says and what a move
-// along the slope says differ. No threshold fires twice, or short of it, and no wall is passed.
+// An explicit method at its limit of stability: the interpolant, a shorter step and a move along the slope differ. No threshold
+// fires twice or before it is reached, and no wall is passed.
 TEST(Dynamics, SlowThresholdsBesideAFastModeFireOnceAndNotBefore) {
   for (const char* method : {"dp5", "tsit5", "bs3", "rkf45", "rkf78", "dop853", "rdpk510", "taylor12"}) {
     auto hunt = dynamic_hunt<slow_prey>("slow_guard", method, "hermite", 1e-6, 2);
@@ -147,7 +147,7 @@ TEST(Dynamics, SlowThresholdsBesideAFastModeFireOnceAndNotBefore) {
   }
 }
 
-// The hunt itself: what it calls a miss is one.
+// The hunt itself: a miss that it reports is a miss.
 TEST(Hunt, KnowsItsRoots) {
   for (std::uint64_t number = 0; number < 200; ++number) {
     EXPECT_TRUE(make_case(shape::touch, 3, number).guard[0].degree >= 2);

@@ -1,5 +1,5 @@
-// The implicit methods as single steps, every one in the list of them: orders, dense output, error estimates, stability,
-// with every kind of equations that a method takes. Solutions are closed forms.
+// The implicit methods as single steps, for all methods of the list: orders, dense output, error estimates, stability, with
+// every kind of equations that a method takes. Solutions are closed forms.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -22,7 +22,7 @@ using real = pack<double, 1>;
 template <int n>
 using point_of = vec<real, n>;
 
-/// What all systems below say of themselves; Newton's iteration goes on to where errors of a step cannot be seen.
+/// Common members of all systems below; Newton's iteration continues until its error is negligible for a step.
 template <equations Kind, int n>
 struct system_of {
   static constexpr auto kind = Kind;
@@ -37,7 +37,7 @@ struct system_of {
   }
 };
 
-/// y_0 = exp(sin t), y_1 = 2 + cos t, by equations in which both matter and the time does.
+/// y_0 = exp(sin t), y_1 = 2 + cos t, by equations that depend on both states and on the time.
 struct closed_form {
   static constexpr int begin = 0;
   static vec<real, 2> at(double t) { return {{real(std::exp(std::sin(t))), real(2 + std::cos(t))}}; }
@@ -60,7 +60,7 @@ struct closed_form {
   }
 };
 
-/// It as y' = f, M y' = M f, M(t, y) (y' - f) = 0, and with the constraint in the place of the second equation.
+/// The same solution as y' = f, M y' = M f, M(t, y) (y' - f) = 0, and with the constraint in place of the second equation.
 template <equations Kind, bool Algebraic>
 struct smooth : system_of<Kind, 2>, closed_form {
   static constexpr int highest_index = Algebraic ? 1 : 0;
@@ -105,7 +105,7 @@ struct smooth : system_of<Kind, 2>, closed_form {
   }
 };
 
-/// Index 2: on the circle at the angle t + sin(t) / 2, where the force along its normal, (z^2 - (2 + sin t)^2) / 4, is zero.
+/// Index 2: a point on the circle at the angle t + sin(t) / 2, where the force along the normal, (z^2 - (2 + sin t)^2) / 4, is zero.
 struct hessenberg : system_of<equations::semi_explicit, 3> {
   static constexpr int highest_index = 2;
   static constexpr int index(int i) { return i == 2 ? 2 : 0; }
@@ -117,7 +117,7 @@ struct hessenberg : system_of<equations::semi_explicit, 3> {
     const double angle = t + 0.5 * std::sin(t), speed = 1 + 0.5 * std::cos(t);
     return {{real(-std::sin(angle) * speed), real(std::cos(angle) * speed), real(std::cos(t))}};
   }
-  /// What rounding leaves in z grows with 1/h.
+  /// Rounding errors in z grow with 1/h.
   vec<real, 3> weight(const vec<real, 3>&) const { return {{real(1e11), real(1e11), real(1e9)}}; }
   template <class Value>
   vec<Value, 3> rhs(Value t, const vec<Value, 3>& y) const {
@@ -168,7 +168,7 @@ template <class Method, class System>
 constexpr bool integrates =
     Method::highest_index >= System::highest_index && !(Method::is_rosenbrock && System::kind == equations::implicit);
 
-/// body(Method{}) for every implicit method that integrates System.
+/// Calls body(Method{}) for every implicit method that integrates System.
 template <class System, class F>
 void each_method(F&& body) {
   methods::for_each(methods::implicit_methods{}, [&](auto m) {
@@ -211,7 +211,7 @@ std::vector<double> largest_of(const std::vector<double>& errors) {
   return r;
 }
 
-/// Observed orders: the finest two step sizes whose errors are still well above rounding.
+/// Observed orders, from the finest two step sizes whose errors are still well above rounding.
 template <class Method, class System>
 std::vector<double> observed_orders(const System& system, double t_end, int steps, double least = 2e-11) {
   auto coarse = largest_of<System>(errors_after<Method>(system, t_end, steps));
@@ -281,9 +281,9 @@ std::vector<double> dense_errors(const System& system, double h) {
   return largest_of<System>(worst);
 }
 
-/// Between the ends of a step an algebraic state is what the stages say of it, and they know their points to the order of
-/// the stages only: less than the dense output's own order for diagonally implicit methods, and for Rosenbrock methods one
-/// less. At the ends it is as accurate as the others.
+/// Between the ends of a step the stages determine an algebraic state, and they know their points only to the order of the
+/// stages: less than the order of the dense output for diagonally implicit methods, and one less for Rosenbrock methods. At
+/// the ends of a step it is as accurate as the other states.
 template <class Method>
 int least_dense_order_of_constraints() {
   const std::map<std::string, int> known = {{"trapezoid", 2}, {"sdirk4", 1},  {"esdirk4", 2},
@@ -335,10 +335,10 @@ TEST(DenseOutput, MeetsBothEndsWithTheSlopesOfTheStep) {
       EXPECT_NEAR(interpolant(real(1.0))[i].v, s.y1[i].v, 1e-15) << M::name;
       EXPECT_NEAR(interpolant.slope(real(0.0))[i].v, h * s.f0()[i].v, 1e-14) << M::name;
       EXPECT_NEAR(interpolant.slope(real(1.0))[i].v, h * s.f1()[i].v, 1e-14) << M::name;
-      // The slopes are those of the solution, to the order of the dense output.
+      // The slopes are those of the solution, up to the order of the dense output.
       EXPECT_NEAR(s.f0()[i].v, f0[i].v, 3 * std::pow(h, M::dense_order)) << M::name;
       EXPECT_NEAR(s.f1()[i].v, f1[i].v, 3 * std::pow(h, M::dense_order)) << M::name;
-      // And the derivative of the interpolant is what differences of it say.
+      // The derivative of the interpolant agrees with its differences.
       for (double at : {0.25, 0.75}) {
         const double d = 1e-4, difference = (interpolant(real(at + d))[i].v - interpolant(real(at - d))[i].v) / (2 * d);
         EXPECT_NEAR(interpolant.slope(real(at))[i].v, difference, 1e-9) << M::name;
@@ -380,7 +380,7 @@ TEST(Estimate, IsBlindToIndexTwo) {
   EXPECT_EQ(s.error[2].v, 0.0);
 }
 
-// A stiff component that has gone leaves no error: the estimate may not exceed what the component was by.
+// A decayed stiff component leaves no error: the estimate must not exceed the component's distance.
 TEST(Estimate, IsFreedOfStiffComponents) {
   each_method<stiff>([](auto m) {
     using M = decltype(m);
@@ -388,7 +388,7 @@ TEST(Estimate, IsFreedOfStiffComponents) {
       const stiff system(z, true);
       const auto s = one_step<M>(system, 0.0, system.at(0.0), system.derivative(0.0), 1.0);
       EXPECT_LE(std::fabs(s.error[0].v), 2.0) << M::name << " at z = " << z;
-      // On the slow manifold it is small, however stiff.
+      // On the slow manifold the estimate is small for every stiffness.
       const stiff slow(z);
       const auto t = one_step<M>(slow, 0.0, slow.at(0.0), slow.derivative(0.0), 0.1);
       EXPECT_LE(std::fabs(t.error[0].v), 1e-2) << M::name << " at lambda = " << z;
@@ -398,7 +398,7 @@ TEST(Estimate, IsFreedOfStiffComponents) {
 
 // ---- stability ------------------------------------------------------------------------------------------------------
 
-/// Rounding of what a step starts with: where the first stage is explicit its slope is, of size |z|.
+/// Rounding of the step's initial data: the slope of an explicit first stage has the size |z|.
 template <class Method>
 double rounding_of(double z) {
   if constexpr (Method::kind == methods::family::dirk)
@@ -415,7 +415,7 @@ double amplification(double z) {
   return s.y1[0].v;
 }
 
-/// R(z) where order, L-stability and the number of stages leave no choice.
+/// R(z) of the methods for which order, L-stability and the number of stages determine it.
 std::map<std::string, long double (*)(long double)> known_stability_functions() {
   // The first terms of (1 - z/4)^5 e^z over (1 - z/4)^5: five implicit stages with gamma = 1/4, order 4, R(infinity) = 0.
   const auto five_quarters = [](long double z) {
@@ -471,7 +471,7 @@ TEST(Stability, OnTheImaginaryAxis) {
     for (double omega = 1e-3; omega < 1e6; omega *= 1.05) {
       const vec<real, 2> y{{real(1.0), real(0.0)}}, f{{real(0.0), real(omega)}};
       rotation system(omega);
-      system.newton_weight /= std::max(1.0, omega);  // what an explicit first stage leaves of rounding
+      system.newton_weight /= std::max(1.0, omega);  // rounding of an explicit first stage
       const auto s = one_step<M>(system, 0.0, y, f, 1.0);
       const double r = std::hypot(s.y1[0].v, s.y1[1].v);
       if (r > worst) worst = r, at = omega;
@@ -481,7 +481,7 @@ TEST(Stability, OnTheImaginaryAxis) {
   });
 }
 
-// Stiffly accurate: what a step ends with meets the constraint, without anything being done about it.
+// Stiffly accurate: the end of a step satisfies the constraint without a projection.
 TEST(Stability, StiffAccuracy) {
   using System = smooth<equations::semi_explicit, true>;
   each_method<System>([](auto m) {
@@ -490,20 +490,20 @@ TEST(Stability, StiffAccuracy) {
     const auto s = one_step<M>(system, 0.3, system.at(0.3), system.derivative(0.3), 0.2);
     const double g = std::fabs(System::g(real(0.5), s.y1).v);
     std::printf("%-10s leaves a residual of %.1e of the constraint\n", M::name, g);
-    // Rosenbrock methods solve linear equations: a residual of the size of the local error stays.
+    // Rosenbrock methods solve linear equations: a residual of the size of the local error remains.
     EXPECT_LE(g, M::is_rosenbrock ? 1e-4 : 1e-13) << M::name;
   });
 }
 
 // ---- order reduction ------------------------------------------------------------------------------------------------
 
-// Hairer, Wanner, Solving ODEs II, IV.15. On Prothero and Robinson's problem with z = h lambda large, the residuals
-// D = O(h^{q+1}) with which the exact solution meets the stages (q: the stage order) act on the end as the last component
-// of (I - z A)^{-1} D, since the methods are stiffly accurate: as O(h^{q+1} / z) = O(h^q / lambda), and with R(infinity) = 0
-// nothing of it is carried on: order q. sdirk4: q = 1. esdirk4: q = 2. radau5: q = 3. The trapezoidal rule has q = 2 and
-// R(infinity) = -1: errors alternate, and do not add up.
-// A Rosenbrock method has stages of order 1: Rodas 4 shows it. Rodas 5P meets further conditions, by which the terms with
-// h^2 / z and h^3 / z vanish: h^4 / z, order 3.
+// Hairer, Wanner, Solving ODEs II, IV.15. On Prothero and Robinson's problem with large z = h lambda, the residuals
+// D = O(h^{q+1}) of the exact solution in the stages (q: the stage order) affect the end as the last component of
+// (I - z A)^{-1} D, since the methods are stiffly accurate: as O(h^{q+1} / z) = O(h^q / lambda). With R(infinity) = 0 no
+// error propagates, which gives order q. sdirk4: q = 1. esdirk4: q = 2. radau5: q = 3. The trapezoidal rule has q = 2 and
+// R(infinity) = -1: errors alternate and do not accumulate.
+// A Rosenbrock method has stages of order 1, as Rodas 4 shows. Rodas 5P satisfies further conditions, by which the terms
+// with h^2 / z and h^3 / z vanish: h^4 / z remains, order 3.
 TEST(StiffOrder, OfProtheroAndRobinson) {
   const std::map<std::string, double> known = {{"trapezoid", 2}, {"sdirk4", 1},  {"esdirk4", 2},
                                                {"rodas4", 1},    {"rodas5p", 3}, {"radau5", 3}};
@@ -525,7 +525,7 @@ TEST(StiffOrder, OfProtheroAndRobinson) {
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
-/// y' = lambda (y - cos t) - y^3 + root sqrt(y): a rate of its own in every lane, and a NaN where y < 0.
+/// y' = lambda (y - cos t) - y^3 + root sqrt(y): a separate lambda in every lane, and NaN if y < 0.
 template <class Real>
 struct many {
   static constexpr auto kind = equations::plain;
@@ -548,7 +548,7 @@ TEST(Lanes, DoNotFeelEachOther) {
   using lanes = pack<double, W>;
   methods::for_each(methods::implicit_methods{}, [&](auto m) {
     using M = decltype(m);
-    // Easy, stiff, hopeless (Newton does not converge, or the step leads to negative y), not a number from the start.
+    // Easy, stiff, hopeless (Newton does not converge, or the step leads to negative y), NaN from the start.
     const double lambda[W] = {-1, -1e4, -1e8, 0, -30, -1e3, -1e2, 2}, root[W] = {0, 0, 1, -40, 0, 1, 0, 0},
                  y0[W] = {1, 1.01, 1, 1, -1, -1, 30, 1}, h[W] = {0.1, 0.1, 0.2, 1, 0.3, 0.1, 2, 0.1};
     many<lanes> all;
@@ -581,7 +581,7 @@ TEST(Lanes, DoNotFeelEachOther) {
   });
 }
 
-/// y' = 1 - sqrt(y): at y = 0 the derivative is infinite, and increments by it are nothing.
+/// y' = 1 - sqrt(y): at y = 0 the derivative is infinite, so Newton increments computed with it are zero.
 struct infinitely_steep : system_of<equations::plain, 1> {
   template <class Value>
   vec<Value, 1> rhs(Value, const vec<Value, 1>& y) const {
@@ -601,7 +601,7 @@ TEST(Lanes, AnInfiniteDerivativeIsNoSolution) {
   });
 }
 
-// y' = lambda y with the one step size at which the matrix is zero.
+// y' = lambda y with the only step size at which the matrix is zero.
 TEST(Lanes, ASingularMatrixIsReported) {
   each_method<stiff>([](auto m) {
     using M = decltype(m);

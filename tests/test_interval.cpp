@@ -1,8 +1,8 @@
-// Intervals: what lies inside stays inside, through every operation and function, values and derivatives; comparisons
-// and choices that are undecided; what is unknown. And the certified search for roots of guards that is built on them.
+// Intervals: values inside stay inside through every operation and function, for values and derivatives; undecided
+// comparisons and selections; unknown intervals. Also the certified search for roots of guards, which uses intervals.
 //
 // The references are the C library's long double functions, whose own error (a few units of their last place) is far
-// below the least by which bounds are moved outward; derivatives are written out as calculus has them.
+// below the smallest outward rounding of bounds; derivatives are written out by calculus.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -32,7 +32,7 @@ using exact = long double;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// ---- what is enclosed -----------------------------------------------------------------------------------------------
+// ---- enclosures -----------------------------------------------------------------------------------------------------
 
 /// Arguments between two numbers, or +-2^u with u between two numbers.
 struct range {
@@ -46,8 +46,8 @@ struct range {
   }
 };
 
-/// A function of x and y over duals of intervals, what it is, and its derivatives along x and y; where it is not
-/// defined the reference is NaN, which no interval need hold.
+/// A function of x and y over duals of intervals, its reference value, and its derivatives by x and y; outside its domain the
+/// reference is NaN, which no interval must contain.
 template <class R>
 struct function {
   using number = dual<interval<R>, 2>;
@@ -138,12 +138,12 @@ std::vector<function<R>> functions() {
   TWO(copysign(x, y), std::copysign(x, y), sgn(x) * sgn(y), 0, unit, unit);
   ONE(hypot(x, 0.5), std::hypot(x, 0.5L), x / std::hypot(x, 0.5L), unit);
   ONE(atan2(R(2.0), x), std::atan2(2.0L, x), -2 / (x * x + 4), unit);
-  // parameters beside states
+  // parameters combined with states
   ONE(R(2.0) * x - R(0.5), 2 * x - 0.5L, 2, wide);
   ONE(R(2.0) / x + x / R(4.0), 2 / x + x / 4, -2 / (x * x) + 0.25L, powers);
   ONE(min(x, R(0.25)) + max(R(0.5), x), std::min(x, 0.25L) + std::max(x, 0.5L), (x < 0.25) + (x > 0.5), unit);
   ONE(fma(x, R(2.0), 1.0), 2 * x + 1, 2, wide);
-  // choices, continuous where they switch
+  // selections, continuous where they switch
   ONE(select(x < 0.25, x, 0.5 - x), x < 0.25 ? x : 0.5L - x, x < 0.25 ? 1 : -1, unit);
   ONE(select(x > R(0.0), sqrt(abs(x)), R(0.0)), x > 0 ? std::sqrt(x) : 0, x > 0 ? 0.5L / std::sqrt(x) : 0, unit);
   TWO(select((x > y) && !(x > 0.5), x - y, 0.0 * x), x > y && !(x > 0.5) ? x - y : 0, x > y && !(x > 0.5),
@@ -155,7 +155,7 @@ std::vector<function<R>> functions() {
   return all;
 }
 
-/// Is a number in lane j of an interval? An unknown one holds everything.
+/// True if a number is in lane j of an interval; an unknown interval contains everything.
 template <class R>
 bool holds(const interval<R>& a, int lane, exact x) {
   return !(x < a.lo.get(lane)) && !(x > a.hi.get(lane));
@@ -166,7 +166,7 @@ class intervals : public testing::Test {};
 using packs = testing::Types<pack<double, 1>, pack<double, 4>, pack<float, 4>>;
 TYPED_TEST_SUITE(intervals, packs);
 
-/// Bounds around a point: as close as neighbours, or as far as the point is from 0 and further.
+/// Bounds around a point: neighbouring numbers, or as far as the point is from 0 and further.
 template <class T>
 void draw_bounds(const range& in, std::mt19937_64& random, T& lo, T& hi) {
   const auto middle = static_cast<T>(in.draw(random));
@@ -214,7 +214,7 @@ TYPED_TEST(intervals, hold_values_and_derivatives) {
   }
 }
 
-// Bounds move outward by roundings only.
+// Bounds move outward only by roundings.
 TYPED_TEST(intervals, are_tight_around_a_point) {
   using R = TypeParam;
   using T = typename R::scalar;
@@ -241,7 +241,7 @@ TYPED_TEST(intervals, unknown_remains_unknown) {
   using R = TypeParam;
   const interval<R> unknown(std::numeric_limits<double>::quiet_NaN());
   for (const function<R>& f : functions<R>()) {
-    if (f.name == "pow(x, 0)") continue;  // is 1 whatever x
+    if (f.name == "pow(x, 0)") continue;  // the function is constantly 1
     EXPECT_TRUE(is_unknown(f.evaluate(unknown, interval<R>(0.5)).value)) << f.name;
     const bool has_y = f.name.find("(y") != std::string::npos || f.name.find(" y") != std::string::npos;
     const interval<R> other = has_y ? unknown : interval<R>(0.5);
@@ -299,7 +299,7 @@ TEST(interval, outside_the_domain_is_unknown) {
   EXPECT_TRUE(is_unknown(acos(between(-2, -1.5))));
   EXPECT_TRUE(is_unknown(pow(between(-1, 1), 0.5)));
   EXPECT_TRUE(is_unknown(pow(between(-1, 1), between(1, 2))));
-  EXPECT_TRUE(is_unknown(sin(between(0, 1e13))));  // where the argument reduction ends
+  EXPECT_TRUE(is_unknown(sin(between(0, 1e13))));  // the end of the argument reduction
   expect_about(log(between(0, 1)), -infinite, 0);
   expect_about(sqrt(max(between(-1, 4), 0.0)), 0, 2);
 }
@@ -324,7 +324,7 @@ TEST(interval, where_functions_turn_round) {
   expect_about(hypot(between(-3, 1), between(-1, 4)), 0, 5);
   const range_of x = between(-3, 2);
   expect_about(x * x, 0, 9);
-  expect_about(x * (x + 0.0), -6, 9);  // not the same object
+  expect_about(x * (x + 0.0), -6, 9);  // two different objects
 }
 
 TEST(interval, comparisons) {
@@ -369,12 +369,12 @@ TEST(interval, choices) {
   expect_about(select(!yes, a, b).value, 1, 3);
   expect_about(both.value, 0, 3);
   expect_about(both.d[0], -2, 2);
-  // with masks and numbers
+  // selections with masks and numbers
   expect_about(select(real(1.0) < real(2.0), a, b).d[0], 1, 2);
   expect_about(select(perhaps, real(1.0), real(2.0)), 1, 2);
   expect_about(select(perhaps, 1.0, a).value, 0, 2);
   expect_about(select(yes, a, real(7.0)).value, 0, 2);
-  // a branch that is unknown does no harm where it does not count
+  // an unknown branch does no harm if it is not selected
   const range_of unknown(std::nan(""));
   expect_about(select(yes, a, rate(unknown)).value, 0, 2);
   EXPECT_TRUE(is_unknown(select(perhaps, a, rate(unknown)).value));
@@ -404,14 +404,14 @@ using saltus::mask_of;
 using saltus::options;
 using saltus::vec;
 
-/// What every model of these tests begins with: one state, y.
+/// Common part of the models of these tests: one state, y.
 struct one_state {
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "the state"}};
   static void transition(auto&) {}
 };
 
-/// Two products of the distances to eight roots, of the state, which is the time, and of the time itself.
+/// Two products of the distances to eight roots: one of the state, which equals the time, and one of the time itself.
 struct product : one_state {
   enum parameter { root };
   static constexpr saltus::variable<parameter> parameter_list[] = {
@@ -431,7 +431,7 @@ struct product : one_state {
   }
 };
 
-/// One step of length 1 from t = 0, in every lane, with guards on all sides that they may leave.
+/// One step of length 1 from t = 0 in every lane, with guards on each side that they may leave.
 template <class Model, int W, class Method = saltus::methods::dormand_prince_5, options Options = options{},
           class Time = saltus::forward_time>
 struct one_step {
@@ -508,7 +508,7 @@ TEST(certify, encloses_a_step) {
 
 // ---- roots of polynomials -------------------------------------------------------------------------------------------
 
-/// Roots in (0, 1.7): single ones, pairs down to 1e-8 apart, double ones; and where the sign changes.
+/// Roots in (0, 1.7): single ones, pairs down to 1e-8 apart, double ones; and the places where the sign changes.
 struct shape {
   std::vector<double> roots, crossings;
   bool touches = false;  ///< there is a double root
@@ -529,14 +529,14 @@ struct shape {
     std::shuffle(roots.begin(), roots.end(), random);
     std::sort(crossings.begin(), crossings.end());
   }
-  /// The first crossing after s, or something beyond the step.
+  /// The first crossing after s, or a number beyond the step.
   double after(double s) const {
     const auto r = std::upper_bound(crossings.begin(), crossings.end(), s);
     return r == crossings.end() ? 2.0 : *r;
   }
 };
 
-/// The first crossing after `begin` has been found, and it alone; or there is none.
+/// Asserts that the first crossing after `begin` was found and no other, or that there is none.
 template <class Found>
 void expect_first_crossing(const Found& found, int lane, double begin, const shape& p) {
   const double first = p.after(begin);
@@ -563,7 +563,7 @@ void hunt(int count, double delta, unsigned seed) {
     s.side[trial / W % 2] = 0.0;  // one guard or the other
     const auto quiet = s.quiet();
     const auto first = s.certify();
-    // The second crossing: from the end of the bracket of the first, on the other side.
+    // The second crossing: searched from the end of the first bracket, on the other side.
     auto from = s;
     for (int i = 0; i < 2; ++i) from.side[i] = -s.side[i];
     from.begin = s.on_step()(first.found.hi);
@@ -583,7 +583,7 @@ TEST(certify, finds_the_first_crossing_of_polynomials) {
 }
 TEST(certify, finds_it_where_the_step_is_in_doubt) { hunt<4>(8000, 1e-7, 6); }
 
-/// A polynomial as its coefficients give it: its roots are not known, its signs are.
+/// A polynomial by its coefficients: its signs are known, its roots are not.
 struct expanded : one_state {
   enum parameter { coefficient };
   static constexpr saltus::variable<parameter> parameter_list[] = {
@@ -617,12 +617,12 @@ TEST(certify, no_sample_contradicts_it) {
     }
     for (int j = 0; j < W; ++j) found += c.found.found[j];
   }
-  EXPECT_GT(found, 300);  // otherwise little has been tested
+  EXPECT_GT(found, 300);  // a smaller number would test too little
 }
 
 // ---- single guards --------------------------------------------------------------------------------------------------
 
-/// Guards of the time and of the state, which stands still, chosen by a number.
+/// Guards of the time and of the constant state, selected by a number.
 struct gallery : one_state {
   enum parameter { which, at_time };
   static constexpr saltus::variable<parameter> parameter_list[] = {{which, 0.0, "1", "number of the guard"},
@@ -635,14 +635,14 @@ struct gallery : one_state {
     const auto s = at.t - at[at_time];
     g[one] = s;
     const auto is = [&](double number) { return at[which] == number; };
-    g[one] = select(is(1), s * s + at[y], g[one]);                          // dips to y
+    g[one] = select(is(1), s * s + at[y], g[one]);                          // minimum y
     g[one] = select(is(2), s * s * s, g[one]);                              // a root of third order
     g[one] = select(is(3), abs(s) + at[y], g[one]);                         // a kink at y
-    g[one] = select(is(4), max(s, -2.0 * s) + at[y], g[one]);               // another
-    g[one] = select(is(5), select(s > 0.0, s, -s) + at[y], g[one]);         // the same by a choice
+    g[one] = select(is(4), max(s, -2.0 * s) + at[y], g[one]);               // another kink
+    g[one] = select(is(5), select(s > 0.0, s, -s) + at[y], g[one]);         // the same by a selection
     g[one] = select(is(6), 0.5 - floor(at.t + 1.0 - at[at_time]), g[one]);  // a jump
     g[one] =
-        select(is(7), s + 0.0 * sqrt(at.t - at.t + 1e-300), g[one]);  // for intervals a root of what may be negative
+        select(is(7), s + 0.0 * sqrt(at.t - at.t + 1e-300), g[one]);  // for intervals a root whose argument may be < 0
     g[one] = select(is(8), sin(20.0 * at.t) + at[y], g[one]);
     g[one] = select(is(9), at[y], g[one]);
   }
@@ -684,7 +684,7 @@ TEST(certify, dips) {
 }
 
 TEST(certify, what_rounding_hides_is_undetermined) {
-  // A double root, at a number and between two: it may show as a crossing or not.
+  // A double root, exactly at a number and between two: it may count as a crossing or not.
   for (double at_time : {0.5, 0.3}) {
     const auto c = guard_test(1, at_time, 0.0).certify();
     EXPECT_GE(c.undetermined.v, 1.0);
@@ -692,19 +692,19 @@ TEST(certify, what_rounding_hides_is_undetermined) {
     EXPECT_TRUE(!c.found.found || std::fabs(c.found.hi.v - at_time) < 1e-7);
   }
   guard_test(2, 0.3, 0.0).expect_crossing(0.3, 0.301, 2);
-  guard_test(6, 0.3, 0.0).expect_crossing(0.3, 0.301, 2);  // a jump is no root, but it is passed
-  guard_test(7, 0.3, 0.0).expect_crossing(0.3, 0.4, 400);  // nothing is known: signs are looked at
+  guard_test(6, 0.3, 0.0).expect_crossing(0.3, 0.301, 2);  // a jump is not a root, but it is passed
+  guard_test(7, 0.3, 0.0).expect_crossing(0.3, 0.4, 400);  // unknown: the search compares signs
   guard_test(9, 0.3, 0.0).expect_nothing(400);
 }
 
 TEST(certify, ends_of_the_step) {
-  guard_test(0, 1.0, 0.0).expect_crossing(1.0, 1.1);  // exactly zero at the end, on the way out
-  guard_test(0, 0.0, 0.0).expect_nothing();           // zero at the start, on the way out already
-  guard_test(1, 0.0, 0.0).expect_nothing(1);          // even with derivative 0
+  guard_test(0, 1.0, 0.0).expect_crossing(1.0, 1.1);  // exactly zero at the end, on its way out
+  guard_test(0, 0.0, 0.0).expect_nothing();           // zero at the start, already on its way out
+  guard_test(1, 0.0, 0.0).expect_nothing(1);          // also with derivative 0
   guard_test(0, 1e-16, 0.0).expect_crossing(1e-16, 1.1);
   guard_test(8, 0.0, 0.0).expect_crossing(std::numbers::pi / 20, std::numbers::pi / 10);
   guard_test(8, 0.0, -1.0 - 1e-13).expect_nothing();  // nearly touches zero, twice
-  // Just beyond zero, on the way out; and the time has few digits left.
+  // Just beyond zero, on its way out, with few digits of the time left.
   guard_test late(0, 1e6 + 0.5, 0.0);
   late.x.t = 1e6;
   late.make();
@@ -717,8 +717,8 @@ TEST(certify, guards_that_are_not_armed_are_left_alone) {
   s.expect_nothing();
 }
 
-// The state that the guard adds is in doubt by delta: a dip that stays further from zero is excluded, one that comes
-// nearer calls for a shorter step, one that crosses steeply enough needs none.
+// The state that the guard adds is uncertain by delta: a dip further from zero is excluded, a nearer one asks for a shorter
+// step, and a steep crossing needs none.
 TEST(certify, takes_in_the_local_error) {
   const double delta = 1e-6;
   const auto wants = [&](double y, bool found, bool shrink) {
@@ -733,7 +733,7 @@ TEST(certify, takes_in_the_local_error) {
   wants(1e-9, false, true);
   wants(-1e-5, true, false);
   wants(-1e-13, true, true);
-  // Close to zero at the start, on the way out: delta grows from nothing there.
+  // Close to zero at the start, on its way out: delta grows from zero there.
   EXPECT_FALSE(bool(guard_test(0, -1e-12, 0.0, delta).certify().shrink));
 }
 

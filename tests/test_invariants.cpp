@@ -1,5 +1,5 @@
-// Invariants of mechanical systems (form/invariants.hpp): steps end on them, also where a pendulum turns back and through impacts, what
-// stands still is left alone, and what is declared as one and is none ends the instance.
+// Invariants of mechanical systems (form/invariants.hpp): steps end on them, also at turning points of a pendulum and through impacts;
+// bodies at rest are left alone; and a declared invariant that is not invariant ends the instance.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -27,27 +27,27 @@ void expect_finished(const outcome& r) {
     EXPECT_LE(r.residual[i], 1e-13) << "instance " << i;
   }
 }
-/// 1: the energy is declared twice, so that invariants are left alone.
+/// 1: the energy is declared twice, so no projection onto invariants happens.
 std::string kept_and_not = "sweep.twice=[0.0, 1.0]";
 
 class Invariants : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Methods, Invariants, ::testing::Values("dp5", "dop853", "radau5", "inflsdirk4"),
                          [](const auto& one) { return std::string(one.param); });
 
-// In a plane, from rest at the side: it turns back twice in each period, and has neither energy nor spin, since both are zero.
+// In a plane, from rest at the side: the pendulum turns back twice in each period and has zero energy and zero spin.
 TEST_P(Invariants, AreKeptThroughTurningPoints) {
   const auto r = swing(GetParam(), {"rtol=1e-8", set("t", {0.0, 20.0 * period}), kept_and_not});
   expect_finished(r);
   std::printf("%s: energy %.1e, free %.1e; vz %.1e, free %.1e\n", GetParam(), r.output(0, 0), r.output(0, 1),
               r.final("vz", 0), r.final("vz", 1));
-  EXPECT_LE(std::abs(r.output(0, 0)), 2e-13);  // of 20 J to and fro
-  EXPECT_GE(std::abs(r.output(0, 1)), 1e-9) << "what is not kept drifts";
-  // By how much it is late.
+  EXPECT_LE(std::abs(r.output(0, 0)), 2e-13);  // of 20 J exchanged
+  EXPECT_GE(std::abs(r.output(0, 1)), 1e-9) << "an unprojected energy drifts";
+  // The error of the phase.
   EXPECT_NEAR(r.final("vz", 0), 0.0, 1e-4);
   EXPECT_LE(std::abs(r.final("vz", 0)), 1.1 * std::abs(r.final("vz", 1)));
 }
 
-// Energy and spin at once, over a thousand seconds.
+// Energy and spin at once, for a thousand seconds.
 TEST(Invariants, TwoOfThemAreKeptForLong) {
   const auto r = swing("dop853", {"rtol=1e-10", "vy=2.0", "t=[0.0, 1000.0]", kept_and_not});
   expect_finished(r);
@@ -59,7 +59,7 @@ TEST(Invariants, TwoOfThemAreKeptForLong) {
   EXPECT_GE(std::abs(r.output(0, 1) - 4.0), 1e-9);
 }
 
-// All three integrals of Lagrange's top, whose axis is turned by a quaternion; its height after two seconds is Jacobi's sn.
+// All three integrals of Lagrange's top, whose axis a quaternion turns; its height after two seconds is Jacobi's sn.
 TEST(Invariants, OfATopByASparseMatrix) {
   const auto r = run(test_model("conserved_top"), {"method=dp5", "rtol=1e-9"});
   ASSERT_EQ(name_of(r.status[0]), "finished");
@@ -75,7 +75,7 @@ TEST(Invariants, OfATopByASparseMatrix) {
   EXPECT_NEAR(r.final("z"), -0.6730222695604440961, 1e-6);
 }
 
-// At rest below the pivot the energy is least: what rounding makes of it moves nothing. And right above, where nothing is stable.
+// At rest below the pivot the energy is minimal: its rounding moves nothing. Also at rest exactly above the pivot, which is unstable.
 TEST(Invariants, AreLeftAloneAtRest) {
   const auto r = swing("dp5", {"rtol=1e-8", "x=0.0", "sweep.z=[-1.0, 1.0]", "t=[0.0, 20.0]"});
   expect_finished(r);
@@ -84,7 +84,7 @@ TEST(Invariants, AreLeftAloneAtRest) {
     EXPECT_EQ(r.final("vx", i), 0.0);
     EXPECT_EQ(r.final("vz", i), 0.0);
   }
-  // Small swings, whose energy is less than the rounding of its terms: 5e-25 of 20 J at the smallest.
+  // Small swings, whose energy is below the rounding of its terms: 5e-25 of 20 J at the smallest.
   for (const double x : {1e-6, 1e-8, 1e-12}) {
     const auto small = swing(
         "dp5", {"rtol=1e-8", set("atol", 1e-9 * x), set("x", x), set("z", -std::sqrt(1.0 - x * x)), "t=[0.0, 20.0]"});
@@ -93,7 +93,7 @@ TEST(Invariants, AreLeftAloneAtRest) {
   }
 }
 
-// A wall takes three quarters of the energy of what goes into it, at x = 0: velocities (vx, vy) become (-vx / 2, vy).
+// A wall takes three quarters of the kinetic energy normal to it, at x = 0: velocities (vx, vy) become (-vx / 2, vy).
 TEST(Invariants, ArePutToWhatTheyAreAfterAnEvent) {
   const auto r = swing("dop853", {"rtol=1e-10", "x=1.0", "vy=1.0", "wall=0.0", "output.events=true", "t=[0.0, 6.0]"});
   expect_finished(r);
@@ -105,19 +105,19 @@ TEST(Invariants, ArePutToWhatTheyAreAfterAnEvent) {
   for (const auto& e : r.log) {
     EXPECT_NEAR(energy(e.before), now, 1e-13);
     now = energy(e.after);
-    // The change of velocities along the wall's gradient and the rod's, of which that is the impulse.
+    // Changes of velocity along the gradients of the wall and of the rod; the wall's part is the impulse.
     EXPECT_NEAR(e.after[3], -0.5 * e.before[3], 1e-12);
     EXPECT_GT(energy(e.before), now + 1e-3);
   }
   EXPECT_NEAR(r.output(0), now, 1e-13);
 }
 
-// With drag the energy is declared and is none: each step of an explicit method would be moved by more than its error.
+// With drag the declared energy is not invariant: each step of an explicit method would be moved by more than its error.
 TEST(Invariants, ThatAreNoneEndTheInstance) {
   const auto r = swing("dp5", {"rtol=1e-8", "vy=2.0", "sweep.drag=[0.0, 0.5, 0.0]"});
   EXPECT_EQ(name_of(r.status[0]), "finished");
   EXPECT_EQ(name_of(r.status[1]), "moved_far");
-  EXPECT_EQ(name_of(r.exception[1]), "moved_far") << "rescue has tried";
+  EXPECT_EQ(name_of(r.exception[1]), "moved_far") << "rescue failed, too";
   EXPECT_LE(r.t_final[1], 1.0);
   EXPECT_EQ(name_of(r.status[2]), "finished");
   expect_same(r, 0, r, 2);

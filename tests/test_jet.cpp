@@ -1,5 +1,5 @@
-// Truncated power series: every function against coefficients from outside (tests/reference/jets.py), the same bits at every width,
-// over duals, and the derivatives that a model asks for.
+// Truncated power series: every function against external coefficients (tests/reference/jets.py), the same bits at every width, over
+// duals, and the derivatives that a model requests.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -20,7 +20,7 @@ using namespace saltus;
 constexpr int orders = 21;
 constexpr series_room room = {64, 64};
 
-/// A function of two series, by its name in the reference.
+/// A function of two series, selected by its name in the reference.
 template <class Jet>
 Jet function_called(const std::string& name, const Jet& u, const Jet& w) {
   if (name == "product") return u * w;
@@ -52,7 +52,7 @@ Jet function_called(const std::string& name, const Jet& u, const Jet& w) {
   return u;
 }
 
-/// All coefficients of a function of u and w, of which `cu` and `cw` are the coefficients.
+/// All coefficients of a function of u and w, whose coefficients are `cu` and `cw`.
 template <class Base, class F>
 struct series {
   Base numbers[jet_table<Base>::size(orders, room)];
@@ -86,7 +86,7 @@ TEST(jet, has_the_coefficients_of_every_function) {
         series_of<pack<double, 1>>([&](auto u, auto w) { return function_called(expected.function, u, w); });
     double largest = 0.0;
     for (const double c : expected.of) largest = std::max(largest, std::abs(c));
-    // Each sum has as many terms as its order; the largest coefficients decide what rounding does to the others.
+    // Each sum has as many terms as its order; the largest coefficients determine the rounding of the others.
     for (int k = 0; k < orders; ++k)
       EXPECT_NEAR(found.of[k].get(0), expected.of[k], 40.0 * 0x1p-52 * largest) << expected.function << ", order " << k;
   }
@@ -128,7 +128,7 @@ TEST(jet, whole_powers_of_what_begins_at_zero_are_finite) {
   for (int k = 0; k < orders; ++k) EXPECT_TRUE(std::isfinite(cube.of[k].get(0)));
 }
 
-/// Narrow intervals about the coefficients of the reference, which are those of a sharper arithmetic.
+/// Narrow intervals around the coefficients of the reference, which come from a more accurate arithmetic.
 TEST(jet, of_intervals_holds_the_coefficients) {
   using real = interval<pack<double, 1>>;
   for (const auto& expected : test::jet_references) {
@@ -137,7 +137,7 @@ TEST(jet, of_intervals_holds_the_coefficients) {
     for (const double c : expected.of) largest = std::max(largest, std::abs(c));
     for (int k = 0; k < orders; ++k) {
       const double lo = s.of[k].lo.get(0), hi = s.of[k].hi.get(0), c = expected.of[k];
-      const double rounded = 0x1p-53 * std::abs(c) + 1e-50;  // and what is left of zeros in 60 digits
+      const double rounded = 0x1p-53 * std::abs(c) + 1e-50;  // and the remainders of zeros in 60 digits
       EXPECT_LE(lo, c + rounded) << expected.function << ", order " << k;
       EXPECT_GE(hi, c - rounded) << expected.function << ", order " << k;
       EXPECT_LT(hi - lo, 1e-10 * largest) << expected.function << ", order " << k;
@@ -145,7 +145,7 @@ TEST(jet, of_intervals_holds_the_coefficients) {
   }
 }
 
-/// Of an argument that is not known exactly: the coefficients for every value of it.
+/// Intervals of an inexact argument contain the coefficients for every value in it.
 TEST(jet, of_wide_intervals_holds_those_of_all_arguments) {
   using real = interval<pack<double, 1>>;
   using point = pack<double, 1>;
@@ -166,8 +166,8 @@ TEST(jet, of_wide_intervals_holds_those_of_all_arguments) {
   }
 }
 
-/// Of polynomials: time, and what is made of it, has no terms beyond its degree, and what is made of those the same coefficients as of
-/// a series that is not known to be one.
+/// Polynomials: the time and expressions of it have no terms beyond their degree, and functions of these have the same coefficients as
+/// those of a series that is not known to be a polynomial.
 TEST(jet, polynomials_of_time_leave_out_what_is_zero) {
   using real = pack<double, 1>;
   const auto coefficients = [](int degree, real(&of)[orders]) {
@@ -190,7 +190,7 @@ TEST(jet, polynomials_of_time_leave_out_what_is_zero) {
     EXPECT_NEAR(known[k].get(0), unknown[k].get(0), 1e-13 * (1.0 + std::abs(unknown[k].get(0)))) << k;
 }
 
-/// The second coefficient of f(u(t)) is half of the second derivative, which a dual of duals finds by other rules.
+/// The second coefficient of f(u(t)) is half of the second derivative, which a dual of duals computes by other rules.
 TEST(jet, agrees_with_duals_of_duals) {
   using real = pack<double, 1>;
   using twice = dual<dual<real>>;
@@ -206,7 +206,7 @@ TEST(jet, agrees_with_duals_of_duals) {
   }
 }
 
-/// A series of duals: how coefficients change with the argument's first one.
+/// A series of duals: derivatives of the coefficients by the first coefficient of the argument.
 TEST(jet, of_duals_has_the_derivatives_of_its_coefficients) {
   using real = pack<double, 1>;
   for (const auto& expected : test::jet_references) {
@@ -242,7 +242,7 @@ TEST(jet, of_a_constant_is_a_constant) {
   EXPECT_EQ(floors.of[1].get(0), 0.0);
 }
 
-/// What is not there is seen: a table that is too small tells so.
+/// A table that is too small is detected.
 TEST(jet, a_table_that_is_too_small_tells_so) {
   using real = pack<double, 1>;
   constexpr series_room two = {2, 1};
@@ -251,14 +251,14 @@ TEST(jet, a_table_that_is_too_small_tells_so) {
   for (int k = 0; k < orders; ++k) table.place(0)[k] = real(k == 0 ? 1.0 : 0.0);
   table.begin(0, 1);
   const jet<real> u(table.place(0), &table);
-  const auto one = (u + u) * u;  // a factor is kept, and half a sum of the next order
+  const auto one = (u + u) * u;  // a factor is stored, and half a sum of the next order
   EXPECT_FALSE(table.overflowed());
   const auto another = one * one;
   EXPECT_TRUE(table.overflowed());
   EXPECT_TRUE(another.varies());
 }
 
-/// A number that is only added and scaled has no place, a factor has one however often it is used, and its copies have the same.
+/// A number that is only added and scaled takes no place; a factor takes one place for all its uses, and its copies share it.
 TEST(jet, keeps_what_becomes_a_factor_once) {
   using real = pack<double, 1>;
   const auto s = series_of<real>([](auto u, auto w) {

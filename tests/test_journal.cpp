@@ -1,5 +1,5 @@
-// The journal of a run: whatever cuts a run short and wherever, the same command goes on, and the bits of the result are those
-// of a run that nothing has disturbed.
+// The journal of a run: after any interruption at any place, the same command continues, and the result has the bits of an
+// undisturbed run.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ class Journal : public testing::Test {
 
   fs::path file(const char* name) const { return folder_ / name; }
 
-  /// 1000 balls with rows, samples, events and statistics, in chunks that are no multiple of a block.
+  /// 1000 balls with rows, samples, events and statistics, in chunks that are not multiples of a block.
   std::vector<flag> flags(const fs::path& to, std::vector<flag> more = {}) const {
     std::vector<flag> all{{"--set", "sample={count=1000, seed=3, restitution={uniform=[0.3, 0.9]}}"},
                           {"--set", "t=[0.0, 3.0]"},
@@ -61,7 +61,7 @@ class Journal : public testing::Test {
     return all;
   }
 
-  /// Runs, and is cancelled once so many instances have ended; below 0: it is not.
+  /// Runs, and is cancelled when `instances` have ended; a negative number means no cancellation.
   run_report run_to(const fs::path& to, int instances = -1, const std::vector<flag>& more = {}, run_options how = {}) {
     const cancellation stop;
     run_listener listener;
@@ -79,7 +79,7 @@ class Journal : public testing::Test {
 
 TEST_F(Journal, ARunThatIsCutShortGoesOnWithTheSameBits) {
   run_to(file("whole.nc"));
-  EXPECT_FALSE(fs::exists(journal::folder_of(file("whole.nc")))) << "a result is complete";
+  EXPECT_FALSE(fs::exists(journal::folder_of(file("whole.nc")))) << "a complete result needs no journal";
   const auto whole = variables_of(file("whole.nc"));
   const auto cut = run_to(file("cut.nc"), 250);
   EXPECT_EQ(exit_interrupted, cut.exit_code);
@@ -112,7 +112,7 @@ TEST_F(Journal, StatisticsWithoutRowsGoOnWithTheSameBits) {
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("cut.nc")));
 }
 
-/// Keys of a spec may be more than bare words, of which its text must be TOML again.
+/// Keys of a spec may need quotes, and the journal's text of the spec must be valid TOML again.
 TEST_F(Journal, IsOfASpecWhoseKeysStandInQuotes) {
   const std::vector<flag> quoted = {
       {"--set", "output={reduce=[\"max(height)\"], histogram={\"max(height)\"={from=0.0, to=2.0, bins=4}}}"},
@@ -150,7 +150,7 @@ TEST_F(Journal, WhatIsTornOrDamagedIsIntegratedAgain) {
   }
 }
 
-/// A record is left out and no other, wherever in it a bit is wrong: in its head, whose length cannot be trusted then, or behind it.
+/// A bit error costs only its own record, both in the record's head, whose length is then unreliable, and behind the head.
 TEST_F(Journal, ADamagedRecordCostsNoOther) {
   run_to(file("whole.nc"));
   const auto whole = variables_of(file("whole.nc"));
@@ -171,7 +171,7 @@ TEST_F(Journal, ADamagedRecordCostsNoOther) {
   }
 }
 
-/// What tells of what run a journal is may be lost: its records know it.
+/// The texts that describe the run of a journal may be lost: its records identify it.
 TEST_F(Journal, WithoutItsTextsGoesOnWithItsRecords) {
   run_to(file("whole.nc"));
   for (const char* text : {"run.json", "spec.json"})
@@ -184,7 +184,7 @@ TEST_F(Journal, WithoutItsTextsGoesOnWithItsRecords) {
       const auto last = run_to(file("cut.nc"));
       EXPECT_EQ(cut.summary.counts.ok(), last.continued) << text;
       EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("cut.nc")));
-      // Those of another run are none of this one's.
+      // Records of another run do not belong to this one.
       fs::remove(file("cut.nc"));
       const auto other = run_to(file("cut.nc"), 500, {{"--set", "rtol=1e-9"}});
       if (std::string(text) != "run.json") break;
@@ -194,7 +194,7 @@ TEST_F(Journal, WithoutItsTextsGoesOnWithItsRecords) {
     }
 }
 
-/// What has the name of a journal and is none is neither emptied nor written to, nor is where a link leads.
+/// Files with a journal's name that are not a journal are neither emptied nor written to, nor are the targets of links.
 TEST_F(Journal, TakesNothingThatIsNotItsOwn) {
   const fs::path folder = journal::folder_of(file("cut.nc")), thesis = folder / "thesis.tex";
   const auto refused = [&](const run_options& how = {}) -> std::string {
@@ -225,7 +225,7 @@ TEST_F(Journal, TakesNothingThatIsNotItsOwn) {
   write_file(folder, "a file");
   expect_refusal("it is no folder");
   fs::remove(folder);
-  // A folder that is a link, and files that are.
+  // A folder that is a link, and files that are links.
   fs::create_directory(file("elsewhere"));
   write_file(file("elsewhere") / "chunks", "");
   fs::create_symlink(file("elsewhere"), folder);
@@ -242,14 +242,14 @@ TEST_F(Journal, TakesNothingThatIsNotItsOwn) {
   }
   EXPECT_EQ("secret", read_file(file("secret")));
   EXPECT_TRUE(fs::exists(file("elsewhere") / "chunks"));
-  // One that a run has left as it began is taken.
+  // An empty folder that a run left at its start is taken over.
   fs::create_directory(folder);
   write_file(folder / "chunks", "");
   EXPECT_EQ(exit_ok, run_to(file("cut.nc")).exit_code);
   EXPECT_FALSE(fs::exists(folder));
 }
 
-/// Every number that is counted of instances, by its name, from the attributes of a result.
+/// All counts of instances, by name, from the attributes of a result.
 std::map<std::string, long long> counts_in(const fs::path& result) {
   std::map<std::string, long long> all;
   if (result.extension() == ".zarr") {
@@ -267,8 +267,8 @@ std::map<std::string, long long> counts_in(const fs::path& result) {
   return all;
 }
 
-/// A chunk that is read back without rows has no statuses of its instances: what is counted must not come from there. The expected counts
-/// are those of the run with rows, status by status.
+/// A chunk that is read back without rows has no statuses of its instances, so counts must not come from there. The expected counts are
+/// those of the run with rows, status by status.
 TEST_F(Journal, CountsWithoutRowsAreThoseOfAllThatHaveEnded) {
   // Balls that bounce more than 10 times within 3 s end in event_budget.
   const std::vector<flag> few_events = {{"--set", "max_events=10"}};
@@ -334,7 +334,7 @@ TEST_F(Journal, CountsWithoutRowsAreThoseOfAllThatHaveEnded) {
   }
 }
 
-/// What instances had to say is kept with them.
+/// The journal keeps the messages of instances.
 TEST_F(Journal, WordsOfInstancesAreKept) {
   write_file(file("shy.hpp"), R"(#include <saltus.hpp>
 #include <stdexcept>
@@ -391,8 +391,8 @@ TEST_F(Journal, AnotherRunIsRefusedByWhatDiffers) {
   EXPECT_NE(std::string::npos, refusal({{"--set", "sample.seed=4"}}).find("sample.seed is 4 and was 3"));
   EXPECT_NE(std::string::npos, refusal({{"--set", "gravity=9.0"}}).find("gravity is 9.0 and was not there"));
   EXPECT_NE(std::string::npos, refusal({{"--set", "sample.count=999"}}).find("--restart begins anew"));
-  EXPECT_TRUE(journal::is_there(file("cut.nc"))) << "nothing of it is lost";
-  EXPECT_EQ(exit_ok, run_to(file("cut.nc"), -1, {{"--set", "run.threads=1"}}).exit_code) << "where it runs is free";
+  EXPECT_TRUE(journal::is_there(file("cut.nc"))) << "the journal keeps everything";
+  EXPECT_EQ(exit_ok, run_to(file("cut.nc"), -1, {{"--set", "run.threads=1"}}).exit_code) << "threads may differ";
 }
 
 TEST_F(Journal, RestartBeginsAnew) {
@@ -409,11 +409,11 @@ TEST_F(Journal, GoesWhenItsResultIsFoundComplete) {
   const fs::path folder = journal::folder_of(file("cut.nc")), kept = file("kept");
   fs::copy(folder, kept, fs::copy_options::recursive);
   run_to(file("cut.nc"));
-  // As after a kill behind the last step but one: first of another result, then of this one.
+  // The state after a kill in the last but one step: first of another result, then of this one.
   fs::copy(kept, folder, fs::copy_options::recursive);
   write_file(folder / "complete", "1 2\n");
-  EXPECT_THROW(run_to(file("cut.nc")), error) << "the result is there";
-  EXPECT_TRUE(fs::exists(folder)) << "that may not be of this journal";
+  EXPECT_THROW(run_to(file("cut.nc")), error) << "the result exists";
+  EXPECT_TRUE(fs::exists(folder)) << "the result may not be that of this journal";
   struct stat about {};
   ASSERT_EQ(0, ::stat(file("cut.nc").c_str(), &about));
   write_file(folder / "complete", std::to_string(about.st_dev) + " " + std::to_string(about.st_ino) + "\n");
@@ -434,7 +434,7 @@ TEST_F(Journal, IsOfOneRunAtATime) {
 }
 
 TEST_F(Journal, ATimeLimitLeavesIt) {
-  EXPECT_EQ(exit_ok, run_to(file("whole.nc")).exit_code) << "compiles, which counts towards the limit";
+  EXPECT_EQ(exit_ok, run_to(file("whole.nc")).exit_code) << "compiles now, since the time limit would include it";
   run_options how;
   how.time_limit = 1e-3;
   const auto r = run_to(file("cut.nc"), -1, {{"--set", "t=[0.0, 300.0]"}, {"--set", "max_events=100000000"}}, how);
@@ -478,7 +478,7 @@ TEST_F(Journal, OfPartsMakesTheResultOfTheWhole) {
       EXPECT_NE(std::string::npos, std::string(e.what()).find(" of 1000 instances: ")) << e.what();
     }
     const auto last = run_part("3/3");
-    EXPECT_GE(last.continued, 100 - 11) << "of its own";
+    EXPECT_GE(last.continued, 100 - 11) << "its own instances";
     EXPECT_EQ(last.summary.instances + last.continued, instances_in(ranges_of(last.part, 1000)));
     const auto all = run_to(of_parts, -1, of(of_parts), gathering);
     EXPECT_EQ(exit_ok, all.exit_code);
@@ -489,7 +489,7 @@ TEST_F(Journal, OfPartsMakesTheResultOfTheWhole) {
   }
 }
 
-/// The files of a Zarr store by their paths in it, but for what tells when it was made, and under which name.
+/// The files of a Zarr store by their paths in it, without those entries that contain its time and name.
 std::map<std::string, std::string> lasting(const fs::path& store) {
   std::map<std::string, std::string> all;
   for (const auto& entry : fs::recursive_directory_iterator(store))
@@ -513,12 +513,12 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   const auto whole = lasting(file("whole.zarr"));
   ASSERT_GT(whole.size(), 12u * 30u);
 
-  // One after another, of which one is cut short; the store can be read from the beginning.
+  // Parts one after another, one of which is cut short; the store is readable from the beginning.
   const fs::path part = file("a.zarr.part");
   EXPECT_EQ(part, run_part("a.zarr", "2/3").store);
   EXPECT_EQ("unfinished", json::parse(read_file(part / "zarr.json"))["attributes"]["state"]);
   EXPECT_EQ(whole.at("final_height/c/1"), read_file(part / "final_height/c/1"));
-  EXPECT_FALSE(fs::exists(part / "final_height/c/0")) << "of part 1";
+  EXPECT_FALSE(fs::exists(part / "final_height/c/0")) << "belongs to part 1";
   EXPECT_EQ(exit_interrupted, run_part("a.zarr", "3/3", 100).exit_code);
   EXPECT_EQ(part, run_part("a.zarr", "1/3").store);
   EXPECT_FALSE(fs::exists(file("a.zarr")));
@@ -529,7 +529,7 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   EXPECT_EQ(whole, lasting(file("a.zarr")));
   EXPECT_FALSE(fs::exists(part) || fs::exists(journal::folder_of(file("a.zarr"))));
 
-  // At once: one of them completes it, whichever.
+  // Parts at the same time: one of them, it does not matter which, completes the store.
   {
     std::atomic<int> completed{0};
     std::vector<std::jthread> all;
@@ -547,7 +547,7 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   }
   EXPECT_EQ(whole, lasting(file("b.zarr")));
 
-  // Cut short and gone on with alone; begun in parts of other numbers, and gathered.
+  // A store cut short and continued alone; a store begun in parts of other numbers, and gathered.
   EXPECT_EQ(exit_interrupted, run_to(file("c.zarr"), 250, stored(file("c.zarr"))).exit_code);
   EXPECT_EQ(exit_ok, run_to(file("c.zarr"), -1, stored(file("c.zarr"))).exit_code);
   EXPECT_EQ(whole, lasting(file("c.zarr")));
@@ -560,7 +560,7 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   EXPECT_EQ(exit_ok, run_to(file("d.zarr"), -1, stored(file("d.zarr")), gathering).exit_code);
   EXPECT_EQ(whole, lasting(file("d.zarr")));
 
-  // What another run has begun is not mixed with this one.
+  // Work begun by another run is not mixed with this one.
   run_part("e.zarr", "1/2");
   fs::remove_all(journal::folder_of(file("e.zarr")));
   auto other = stored(file("e.zarr"));
@@ -569,7 +569,7 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   second.part = part_called("2/2");
   try {
     run_to(file("e.zarr"), -1, other, second);
-    ADD_FAILURE() << "rtol is another";
+    ADD_FAILURE() << "rtol differs";
   } catch (const error& e) {
     EXPECT_NE(std::string::npos, std::string(e.what()).find("is of another run than this one")) << e.what();
   }
@@ -592,7 +592,7 @@ TEST_F(Journal, BegunInTwoPartsGoesOnInThreeAndInOne) {
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("parts.nc")));
 }
 
-/// What 1000 instances are without rows.
+/// Settings for 1000 instances without rows.
 const std::vector<flag> no_rows = {{"--set",
                                     "output={rows=false, statistics=true, reduce=[\"max(height)\"], "
                                     "histogram={t_final={from=0.0, to=3.0, bins=5}}}"}};
@@ -609,7 +609,7 @@ TEST_F(Journal, IsSharedByRunsAtOnceAndOneOfThemMakesTheResult) {
     run(plan_of({"bouncing_ball", to("whole.nc")}));
     std::atomic<int> results = 0;
     {
-      // Whoever looks whether the result is there sweeps its journal, which others are about to begin.
+      // A process that checks for the result removes its journal, which others are about to begin.
       const std::jthread looks([&](const std::stop_token& over) {
         while (!over.stop_requested()) journal::sweep(file("shared.nc"));
       });
@@ -650,15 +650,15 @@ TEST_F(Journal, IsSharedByOthersThanBeganIt) {
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("shared.nc")));
   const auto late = run_with_others(p, {});
   EXPECT_EQ(exit_ok, late.exit_code);
-  EXPECT_EQ(0, late.summary.instances) << "the result is there";
+  EXPECT_EQ(0, late.summary.instances) << "the result exists";
   const plan other = plan_of({"bouncing_ball", flags(file("shared.nc"), {{"--set", "rtol=1e-9"}})});
-  EXPECT_THROW(run_with_others(other, {}), error) << "of another run";
+  EXPECT_THROW(run_with_others(other, {}), error) << "the journal is that of another run";
   run_options anew;
   anew.restart = true;
   EXPECT_THROW(run_with_others(p, anew), error);
 }
 
-/// Two runs that have each taken some instances: one is dead, of the other it must be found out.
+/// Two runs that have each taken some instances: one is dead, and the test of life must find out about the other.
 TEST_F(Journal, LeasesOfTheDeadAreTakenOver) {
   run_to(file("whole.nc"));
   const std::vector<flag> soon{{"--set", "run={chunk=100, threads=2, checkpoint=0.001, lease=0.3}"}};
@@ -670,7 +670,7 @@ TEST_F(Journal, LeasesOfTheDeadAreTakenOver) {
   write_file(folder / "alive.there", "another-machine 1\n");
   for (int ticket = 0; ticket < 100; ++ticket) write_file(folder / std::to_string(ticket), "here");
   for (int ticket = 300; ticket < 350; ++ticket) write_file(folder / std::to_string(ticket), "there");
-  for (const char* ticket : {"400", "result"}) write_file(folder / ticket, "");  // died as they took it
+  for (const char* ticket : {"400", "result"}) write_file(folder / ticket, "");  // died while taking them
   constexpr auto lives_for = std::chrono::milliseconds(600);
   const auto begin = std::chrono::steady_clock::now();
   const std::jthread there([&](const std::stop_token& over) {
@@ -680,13 +680,13 @@ TEST_F(Journal, LeasesOfTheDeadAreTakenOver) {
     }
   });
   const auto r = run_with_others(plan_of({"bouncing_ball", flags(file("shared.nc"), soon)}), {});
-  EXPECT_GT(std::chrono::steady_clock::now() - begin, lives_for) << "what is alive is waited for";
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, lives_for) << "a living run is waited for";
   EXPECT_EQ(exit_ok, r.exit_code);
   EXPECT_EQ(1000, r.summary.counts.ok());
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("shared.nc")));
 }
 
-/// The one that makes the result is taken for dead, since it stands still, and goes on: its successor finds the result made.
+/// The run that makes the result stands still, is taken for dead, and continues: its successor finds the result complete.
 TEST_F(Journal, ASuccessorWaitsForAMakerThatStoodStill) {
   const plan p = plan_of({"bouncing_ball", flags(file("shared.nc"))});
   EXPECT_EQ(exit_ok, run_with_others(p, {}).exit_code);
@@ -705,7 +705,7 @@ TEST_F(Journal, ASuccessorWaitsForAMakerThatStoodStill) {
   const std::jthread goes_on([&] {
     std::this_thread::sleep_for(stands);
     fs::rename(file("kept.nc"), file("shared.nc"));
-    // The successor may put a file into the folder while it is emptied.
+    // The successor may create a file in the folder while it is emptied.
     for (std::error_code failure; fs::exists(folder);) fs::remove_all(folder, failure);
     ::close(maker);
   });
@@ -713,7 +713,7 @@ TEST_F(Journal, ASuccessorWaitsForAMakerThatStoodStill) {
   const auto r = run_with_others(p, {});
   EXPECT_GE(std::chrono::steady_clock::now() - begin, stands);
   EXPECT_EQ(exit_ok, r.exit_code);
-  EXPECT_EQ("", r.file) << "another one has made it";
+  EXPECT_EQ("", r.file) << "another run has made it";
 }
 
 TEST_F(Journal, OfAPartIsThereWhateverCheckpointSays) {
@@ -747,21 +747,21 @@ TEST_F(Journal, CanBeReadWhileItGrows) {
   EXPECT_EQ(mine, r.summary.counts.ok());
   const auto seen = host::so_far(journal::folder_of(file("parts.nc")), file("more.nc").string());
   EXPECT_EQ(file("parts.nc"), seen.what.file);
-  EXPECT_EQ(mine, seen.summary.counts.ok()) << "by whoever knows the journal alone";
+  EXPECT_EQ(mine, seen.summary.counts.ok()) << "seen from the journal alone";
   EXPECT_EQ(variables_of(file("some.nc")), variables_of(file("more.nc")));
   EXPECT_THROW(host::so_far(folder_, file("none.nc").string()), error) << "no journal";
   EXPECT_EQ(1000 - mine, r.summary.counts.not_finished());
   EXPECT_TRUE(fs::exists(file("some.nc")));
   EXPECT_TRUE(journal::is_there(file("parts.nc")));
-  EXPECT_THROW(run_to(file("parts.nc")), error) << "a part is at work";
+  EXPECT_THROW(run_to(file("parts.nc")), error) << "a part is running";
   so_far.so_far = file("parts.nc").string();
-  EXPECT_THROW(run_to(file("parts.nc"), -1, {}, so_far), error) << "the name of the result itself";
+  EXPECT_THROW(run_to(file("parts.nc"), -1, {}, so_far), error) << "the name is that of the result itself";
   EXPECT_FALSE(fs::exists(file("parts.nc")));
   ::close(at_work);
   EXPECT_EQ(exit_ok, run_to(file("parts.nc")).exit_code);
 }
 
-/// What `saltus show` prints of a journal.
+/// Output of `saltus show` for a journal.
 std::string shown(show_options how) {
   char* text = nullptr;
   std::size_t size = 0;
@@ -786,7 +786,7 @@ TEST_F(Journal, IsShownAsAResultOfWhatHasEnded) {
   EXPECT_EQ(cut.summary.counts.ok(), ended);
   EXPECT_EQ(1000 - ended, all["status"]["not_run"]);
   EXPECT_NE(std::string::npos, shown({.file = cut.journal}).find("saltus.so_far(\"" + cut.journal + "\")"));
-  // An instance that has ended is shown as it is in the result of a run that nothing has cut short.
+  // A finished instance is shown as in the result of an undisturbed run.
   const result_file whole(file("whole.nc"));
   const json one = json::parse(shown({.file = cut.journal + "/", .instance = 7, .json = true}));
   EXPECT_EQ(whole.value(whole.at("final_velocity"), 7), one["final"]["final_velocity"]);
@@ -794,7 +794,7 @@ TEST_F(Journal, IsShownAsAResultOfWhatHasEnded) {
   EXPECT_EQ("not_run", json::parse(shown({.file = cut.journal, .instance = 999, .json = true}))["status"]["name"]);
   EXPECT_THROW(shown({.file = cut.journal, .instance = 1000}), error);
   EXPECT_THROW(shown({.file = folder_}), error) << "no journal";
-  EXPECT_EQ(exit_ok, run_to(file("cut.nc")).exit_code) << "it is as it was";
+  EXPECT_EQ(exit_ok, run_to(file("cut.nc")).exit_code) << "the journal is unchanged";
 }
 
 TEST(Parts, AreAllInstancesOnce) {
@@ -845,10 +845,10 @@ TEST_F(Journal, AShortRunHasNone) {
   EXPECT_EQ(exit_interrupted, r.exit_code);
   EXPECT_TRUE(r.journal.empty());
   EXPECT_EQ(file("cut.nc.part"), r.unfinished);
-  EXPECT_FALSE(fs::exists(file("cut.nc"))) << "it is not complete";
+  EXPECT_FALSE(fs::exists(file("cut.nc"))) << "the result is not complete";
   EXPECT_EQ("cut short: interrupted", result_file(r.unfinished).text("state"));
   EXPECT_EQ(exit_ok, run_to(file("cut.nc"), -1, usual).exit_code);
-  EXPECT_TRUE(fs::exists(file("cut.nc.part.1"))) << "what had ended is nobody's to remove";
+  EXPECT_TRUE(fs::exists(file("cut.nc.part.1"))) << "finished instances are kept";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What is kept of a run: rows of the event log by guard, time and number; reductions, within windows and without; samples from
-// one time to another; statistics at sample times. tests/models/rotor.hpp has closed forms for all of it: x = size sin(t).
+// Outputs kept from a run: rows of the event log by guard, time and number; reductions with and without windows; samples from one
+// time to another; statistics at sample times. tests/models/rotor.hpp has closed forms for all of them: x = size sin(t).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,19 +18,19 @@ namespace {
 constexpr double pi = std::numbers::pi, nan = std::numeric_limits<double>::quiet_NaN();
 const std::string rotor = test_model("rotor");
 
-/// A reduction as a spec has it, and what it must be for size 1.
+/// A reduction as in a spec, and its exact value for size 1.
 struct known {
   std::string name;
   double value;
 };
 
-/// Integrals follow the cubic through the ends of a step: h^4/720 of a step of 0.05 is 9e-9.
+/// Integrals use the cubic through the ends of a step: the error h^4/720 for a step of 0.05 is 9e-9.
 const std::vector<std::string> fine = {"rtol=1e-11", "max_step=0.05"};
 
 const std::vector<known> of_quantities = {
     {"max(x)", 1.0},
     {"min(x)", -1.0},
-    {"max(x) from 2 to 3", std::sin(2.0)},  // falling: at the beginning of the window, within a step
+    {"max(x) from 2 to 3", std::sin(2.0)},  // falling: the maximum is at the beginning of the window, within a step
     {"min(x) from 2.01 to 3.07", std::sin(3.07)},
     {"max(square) from 5.1 to 10", 1.0},
     {"time(max(x)) from 5 to 10", 2.5 * pi},
@@ -48,14 +48,14 @@ const std::vector<known> of_quantities = {
     {"value(square at 7)", std::pow(std::sin(7.0), 2)},
     {"value(v at 0)", 1.0},
     {"value(v at 20)", std::cos(20.0)},
-    {"value(count at 5)", 5.0},  // of a tick at that time, after it
+    {"value(count at 5)", 5.0},  // the state after a tick at that time
 };
 const std::vector<known> of_events = {
     {"count(up)", 3},    // at 2 pi, 4 pi, 6 pi; not at 0
     {"count(down)", 3},  // at pi, 3 pi, 5 pi
     {"count(tick)", 20},
     {"count(down) from 4 to 12", 1},
-    {"count(tick) from 3 to 7", 5},  // both ends belong to it
+    {"count(tick) from 3 to 7", 5},  // both ends belong to the window
     {"first(down)", pi},
     {"last(up)", 6 * pi},
     {"first(up) from 7", 4 * pi},
@@ -113,7 +113,7 @@ TEST(Reductions, OfAStiffMethodFollowItsDenseOutput) {
 }
 
 TEST(Reductions, GoBackwardWithTheirRun) {
-  // From 20 to 0 with the state that the run forward ends in: sin and cos again, and windows that are read from their late end.
+  // From 20 to 0, starting with the final state of the run forward: sin and cos again, and windows are read from their later end.
   auto settings = with(fine, {"t=[20.0,0.0]", set("initial.x", std::sin(20.0)), set("initial.v", std::cos(20.0))});
   const auto r =
       run(rotor, with(settings, {"output.reduce=['mean(x) from 2 to 1','time(max(x)) from 10 to 5','value(x at 3.3)',"
@@ -122,13 +122,13 @@ TEST(Reductions, GoBackwardWithTheirRun) {
   EXPECT_NEAR(r.reductions[1], 2.5 * pi, 2e-8);
   EXPECT_NEAR(r.reductions[2], std::sin(3.3), 2e-8);
   EXPECT_NEAR(r.reductions[3], std::sin(2.0), 2e-8);
-  // Backward x rises where it falls forward: at pi last of all, and from 10 on first at 3 pi.
+  // Backward, x rises where it falls forward: the last such time is pi, and the first from 10 on is 3 pi.
   EXPECT_NEAR(r.reductions[4], pi, 1e-8);
   EXPECT_NEAR(r.reductions[5], 3 * pi, 1e-8);
 }
 
 TEST(Reductions, OfAnEventTakeWhatFollowsIt) {
-  // Both fall together at t = 1, and `second` of clocks.hpp jumps by -10 from 2 there: value, extremum, and time of it.
+  // Both guards fall at t = 1, and `second` of clocks.hpp jumps by -10 from 2 there: value, extremum, and time of the extremum.
   const auto r =
       run(test_model("clocks"),
           {"output.reduce=['value(second at 1.5)','min(second)','time(min(second))','max(second)','time(max(second))',"
@@ -140,7 +140,7 @@ TEST(Reductions, OfAnEventTakeWhatFollowsIt) {
 }
 
 TEST(Reductions, QuantilesAreWithinTheirBins) {
-  // sin is below its quantile p for the part p of a period: sin(pi (p - 1/2)). A bin is less than 1/63 of the range.
+  // sin is below its quantile p for the fraction p of a period: sin(pi (p - 1/2)). A bin is less than 1/63 of the range.
   const std::vector<known> all = {{"quantile(x, 0.95) to 12.566370614359172", std::sin(0.45 * pi)},
                                   {"quantile(x, 0.5) to 12.566370614359172", 0.0},
                                   {"quantile(x, 0.25) to 12.566370614359172", -std::sin(0.25 * pi)},
@@ -153,7 +153,7 @@ TEST(Reductions, QuantilesAreWithinTheirBins) {
     const double range = j == 5 ? 0.1 : j == 6 ? 9.0 : 2.0;
     EXPECT_NEAR(r.reductions[j], all[j].value, range / 63) << all[j].name;
     if (j < 6) {
-      EXPECT_NEAR(r.reductions[j], all[j].value, range / 1000) << all[j].name << ", in proportion in a bin";
+      EXPECT_NEAR(r.reductions[j], all[j].value, range / 1000) << all[j].name << ", interpolation in a bin";
     }
   }
   expect_known(run(rotor, {"rtol=1e-12", "method=taylor", listed({all.begin(), all.begin() + 3})}),
@@ -161,7 +161,7 @@ TEST(Reductions, QuantilesAreWithinTheirBins) {
 }
 
 TEST(Reductions, WhatIsNeverReachedIsNaN) {
-  // The first impact of a ball dropped from 1 m ends this run at 0.45 s.
+  // This run ends at the first impact, at 0.45 s, of a ball dropped from 1 m.
   const auto r = run("bouncing_ball",
                      {"v_min=1e3",
                       "output.reduce=['mean(height) from 1 to 2','max(height) from 1','value(height at 1)',"
@@ -178,7 +178,7 @@ TEST(Reductions, WhatIsNeverReachedIsNaN) {
 
 const std::vector<std::string> spread = {"rtol=1e-9", "sweep.size={from=0.5, to=2.0, count=67}"};
 
-/// The rows of the whole log that a selection should leave.
+/// The rows of the whole log that a selection should keep.
 template <class Keep>
 void expect_rows(const outcome& whole, const outcome& some, Keep&& keep, std::size_t first = 0, std::size_t last = 0) {
   outcome expected;
@@ -204,7 +204,7 @@ TEST(EventLog, HasTheRowsThatAreAskedForAndChangesNothingElse) {
   expect_rows(whole, go("{first=3}"), all, 3, 0);
   expect_rows(whole, go("{last=4}"), all, 0, 4);
   expect_rows(whole, go("{first=2, last=3}"), all, 2, 3);
-  expect_rows(whole, go("{first=20, last=20}"), all, 20, 20);  // 26 in all: none twice
+  expect_rows(whole, go("{first=20, last=20}"), all, 20, 20);  // 26 in all, none repeated
   expect_rows(
       whole, go("{guards=['up','down'], from=5, first=1, last=1}"),
       [](const auto& e) { return e.guard != "tick" && e.time >= 5; }, 1, 1);
@@ -234,7 +234,7 @@ TEST(EventLog, AndReductionsHaveTheSameBitsWhereverTheyAreMade) {
   for (std::int64_t i = 0; i < one.plan.count; ++i) expect_same(one, i, many, i);
   expect_same_log(one, many);
   EXPECT_EQ(one.log.size(), 37u * 5);
-  // Carried on by the host, from anywhere: nothing is counted twice, nothing is lost.
+  // The host carries instances on from any point: nothing is counted twice or lost.
   const auto rescued = run(rotor, with(settings, {"inject_exceptions=0.9", "run.lanes=8"}));
   EXPECT_GT(rescued.summary.counts.rescued(), 20);
   for (std::size_t j = of_quantities.size(); j < of_quantities.size() + of_events.size(); ++j)
@@ -268,7 +268,7 @@ TEST(Samples, AreNaNBeforeAnInstanceBegins) {
 
 // ---- statistics at sample times
 
-/// NumPy's definition: between order statistics in proportion.
+/// NumPy's definition: linear interpolation between order statistics.
 double quantile_of(std::vector<double> values, double p) {
   std::sort(values.begin(), values.end());
   const double place = p * static_cast<double>(values.size() - 1);
@@ -285,12 +285,12 @@ TEST(ValueCounts, AreExactWhileThereAreFewValues) {
   EXPECT_EQ(all.error(), 0.0);
   for (const double p : {0.0, 0.05, 0.3, 0.5, 0.77, 1.0}) EXPECT_EQ(all.quantile(p), quantile_of(values, p)) << p;
   const host::value_counts zeros({0.0, -0.0, 0.0});
-  EXPECT_EQ(zeros.buckets.size(), 1u) << "zeros of either sign are equal";
+  EXPECT_EQ(zeros.buckets.size(), 1u) << "zeros of both signs are equal";
   EXPECT_TRUE(std::isnan(host::value_counts().quantile(0.5)));
 }
 
 TEST(ValueCounts, DependOnNoOrderAndStayWithinTheirError) {
-  // A hundred thousand numbers over eight decades, of both signs, in pieces of several sizes, forward and backward.
+  // A hundred thousand numbers over eight decades with both signs, in parts of several sizes, forward and backward.
   std::vector<double> values;
   for (int k = 0; k < 100'000; ++k) values.push_back(std::sin(1.0 * k) * std::exp(std::cos(0.1 * k) * 9));
   const host::value_counts whole(values);
@@ -350,7 +350,7 @@ TEST(Bands, AreThoseOfTheSamplesAndHaveTheSameBitsWhateverTheChunks) {
 }
 
 TEST(Bands, OfAStratifiedSampleAreItsDistribution) {
-  // size is uniform in [1, 3], one in each of 5000 strata: the quantile p of x(t) is (1 + 2 p) sin t, to a stratum or two and to
+  // size is uniform in [1, 3], one in each of 5000 strata: the quantile p of x(t) is (1 + 2 p) sin t, up to a stratum or two and
   // the width of a bucket. The standard deviation is 2 / sqrt(12) |sin t|.
   const auto r = run(rotor, {"rtol=1e-9", "sample={count=5000, design='latin_hypercube', size={uniform=[1.0, 3.0]}}",
                              "output.samples={times=[1.0, 4.0]}", "output.rows=false"});
@@ -366,7 +366,7 @@ TEST(Bands, OfAStratifiedSampleAreItsDistribution) {
   }
 }
 
-// ---- what a spec may not say
+// ---- rejected specs
 
 std::string complaint(const std::vector<std::string>& settings) {
   try {

@@ -1,5 +1,5 @@
-// Which lane shape a run takes: by what was measured of its model, else of the machine, else by a rule. Times are given by
-// hand here: no verdict depends on how busy the machine is. Shapes change no bit: test_same_bits.cpp.
+// The lane shape of a run: by measurements of its model, otherwise by those of the machine, otherwise by a rule. Times are given
+// by hand here, so no result depends on the load of the machine. Shapes change no bit: test_same_bits.cpp.
 #include <unistd.h>
 
 #include <chrono>
@@ -80,22 +80,22 @@ TEST(by_turns, what_is_faster_beyond_doubt_is_taken) {
 
 TEST(by_turns, ties_go_to_the_first) {
   EXPECT_EQ(host::fastest_beyond_doubt({{10, 10, 10}, {10, 10, 10}}), 0u);
-  EXPECT_EQ(host::fastest_beyond_doubt({{100, 100, 100}, {96, 96, 96}}), 0u);  // by less than a twentieth
-  // Against the best before it, not against the first: 90 is taken, 87 is not clearly faster than that.
+  EXPECT_EQ(host::fastest_beyond_doubt({{100, 100, 100}, {96, 96, 96}}), 0u);  // faster by less than a twentieth
+  // Compared with the best before it, not with the first: 90 is chosen, and 87 is not clearly faster than that.
   EXPECT_EQ(host::fastest_beyond_doubt({{100, 100, 100}, {90, 90, 90}, {87, 87, 87}}), 1u);
-  EXPECT_EQ(host::fastest_beyond_doubt({{}, {}}), 0u);  // nothing was measured
+  EXPECT_EQ(host::fastest_beyond_doubt({{}, {}}), 0u);  // no measurements
 }
 
 TEST(by_turns, one_wild_round_decides_nothing) {
-  // Faster once by a factor of 100; slower once, where the others leave no doubt.
+  // Once faster by a factor of 100, once slower in a comparison where the other rounds leave no doubt.
   EXPECT_EQ(host::fastest_beyond_doubt({{10, 10, 10, 10, 10}, {10, 0.1, 10, 10, 10}}), 0u);
   EXPECT_EQ(host::fastest_beyond_doubt({{10, 10, 10, 10, 10}, {8, 8, 1000, 8, 8}}), 1u);
-  // A better median is not enough where two of five rounds say the contrary.
+  // A better median is not enough if two of five rounds contradict it.
   EXPECT_EQ(host::fastest_beyond_doubt({{10, 10, 10, 10, 10}, {8, 8, 8, 11, 11}}), 0u);
 }
 
 TEST(by_turns, disturbance_of_whole_rounds_changes_no_verdict) {
-  // A machine that is up to four times as slow from round to round, and 3 % of noise: by turns it does not matter.
+  // A machine whose speed varies by a factor of four between rounds, with 3 % of noise: alternating measurements cancel this.
   std::mt19937 random(1);
   std::uniform_real_distribution<double> slower(1, 4), noise(0.97, 1.03);
   int ties_kept = 0, found = 0;
@@ -116,7 +116,7 @@ TEST(by_turns, disturbance_of_whole_rounds_changes_no_verdict) {
 
 // ------------------------------------------------------------------------------------------------------ which is taken
 
-/// With an empty cache.
+/// Tests with an empty cache.
 class lanes : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -147,7 +147,7 @@ host::plan plan_of(const std::string& model, const std::string& method, std::vec
   return host::validate(host::from_model(model, flags), host::describe_model(host::find_model(model)));
 }
 
-/// Two registers for each number: what no rule gives an explicit method.
+/// Two registers for each number, which no rule chooses for an explicit method.
 host::lane_shape doubled(const std::string& precision = "double") { return {2 * host::native_lanes(precision), 1}; }
 
 TEST_F(lanes, what_is_measured_of_the_machine_is_for_all_models_of_its_kind_and_method) {
@@ -158,12 +158,12 @@ TEST_F(lanes, what_is_measured_of_the_machine_is_for_all_models_of_its_kind_and_
   host::keep({"dp5", "double", host::work_kind::smooth, doubled(), 1.3});
   EXPECT_EQ(host::lane_shape_of(smooth), doubled());
   EXPECT_EQ(host::lane_shape_of(like_it), doubled());
-  // Another method, another precision, another kind: nothing is known of them.
+  // Another method, precision or kind: no measurements exist for them.
   EXPECT_EQ(host::lane_shape_of(plan_of("lorenz", "tsit5")), rule);
   const auto single = plan_of("lorenz", "dp5", {"precision=float"});
   EXPECT_EQ(host::lane_shape_of(single), host::shape_by_rule(single));
   EXPECT_EQ(host::lane_shape_of(plan_of("bouncing_ball", "dp5")), rule);
-  // And what the plan says wins.
+  // A setting in the plan wins.
   EXPECT_EQ(host::lane_shape_of(plan_of("lorenz", "dp5", {"run.lanes=4"})), (host::lane_shape{4, 1}));
   EXPECT_EQ(host::lane_shape_of(plan_of("lorenz", "dp5", {"run.groups=2"})), (host::lane_shape{doubled().lanes, 2}));
 }
@@ -216,7 +216,7 @@ TEST_F(lanes, a_damaged_file_is_as_good_as_none) {
     std::ofstream(file) << text;
     EXPECT_EQ(host::lane_shape_of(p), host::shape_by_rule(p)) << text;
   }
-  std::ofstream(file) << "rubbish\ndp5 double 0 " << doubled().lanes << " 1 1.3\n";  // a good line after it
+  std::ofstream(file) << "rubbish\ndp5 double 0 " << doubled().lanes << " 1 1.3\n";  // a valid line after it
   EXPECT_EQ(host::lane_shape_of(p), doubled());
 }
 
@@ -242,7 +242,7 @@ TEST_F(lanes, measuring_the_machine_keeps_one_of_the_shapes) {
   ASSERT_TRUE(kept.has_value());
   EXPECT_EQ(kept->shape, all.front().shape);
   EXPECT_EQ(host::lane_shape_of(p), all.front().shape);
-  // What is stopped measures nothing and keeps nothing.
+  // A stopped measurement measures nothing and keeps nothing.
   const auto q = plan_of("lorenz", "bs3");
   EXPECT_TRUE(host::tune_machine(q, at_once).empty());
   EXPECT_FALSE(host::machine_shape_of(q).has_value());
@@ -254,13 +254,13 @@ TEST_F(lanes, a_measured_model_goes_before_the_machine) {
   EXPECT_TRUE(host::lanes_are_unknown(p, *where));
   const auto all = host::tune_lanes(p, go_on);
   ASSERT_FALSE(all.empty());
-  EXPECT_TRUE(host::lanes_are_unknown(p, *where)) << "those of the machine still are";
+  EXPECT_TRUE(host::lanes_are_unknown(p, *where)) << "the machine's lanes are still unknown";
   const auto other = all.back().shape;
   host::keep({"bs3", "double", host::work_kind::smooth, other, 1.3});
   ASSERT_NE(other, all.front().shape);
   EXPECT_EQ(host::lane_shape_of(p), all.front().shape);
   EXPECT_FALSE(host::lanes_are_unknown(p, *where));
-  // Of a handful of instances nothing can be learnt, and where the lanes are given nothing is asked.
+  // A few instances are too few for a measurement, and given lanes need none.
   const auto few = plan_of("lorenz", "bs3", {"t=[0.0, 1.0]", "sweep.rho=[1.0, 2.0]"}),
              given =
                  plan_of("lorenz", "bs3", {"run.lanes=4", "run.groups=2", "sweep.rho={from=0.0, to=21.0, count=256}"});
@@ -278,7 +278,7 @@ TEST_F(lanes, a_short_run_measures_nothing_before_it_begins) {
 
 // -------------------------------------------------------------------------------------------------------------- beside
 
-/// Waits until a file is there; a test that fails waits in vain.
+/// Waits until a file exists; returns false after a time limit.
 bool appears(const fs::path& file) {
   for (int k = 0; k < 3000; ++k) {
     if (fs::exists(file)) return true;
@@ -302,7 +302,7 @@ TEST_F(lanes, what_runs_beside_ends_with_us_and_all_that_it_has_started) {
     ASSERT_TRUE(appears(begun));
   }
   const auto sleeper = static_cast<pid_t>(std::stol(content(pid)));
-  // Its parent is gone: whoever inherits it has it buried soon.
+  // Its parent has ended: the process that inherits it will reap it soon.
   const auto is_gone = [&] {
     const auto state = content("/proc/" + std::to_string(sleeper) + "/stat");
     return state.empty() || state.find(") Z ") != state.npos;
@@ -313,7 +313,7 @@ TEST_F(lanes, what_runs_beside_ends_with_us_and_all_that_it_has_started) {
 
 TEST_F(lanes, nothing_is_started_beside_what_ends_before_its_time) {
   const auto begun = folder_ / "begun";
-  { const host::program_beside beside({"touch", begun.string()}, 1e6); }  // does not wait, either
+  { const host::program_beside beside({"touch", begun.string()}, 1e6); }  // the destructor does not wait
   EXPECT_FALSE(fs::exists(begun));
 }
 

@@ -1,5 +1,5 @@
-// Mechanical systems whose matrices are sparse: every kind of constraint as the dense factorisation has it, a chain of 33 links as
-// its angles have it, the same bits wherever it runs.
+// Mechanical systems with sparse matrices: every kind of constraint against the dense factorisation, a chain of 33 links against its
+// formulation in angles, and the same bits however it runs.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ void expect_on_constraints(const outcome& r, double within = 1e-13) {
   }
 }
 
-/// Two runs of the same system agree but for rounding: states, outputs (multipliers among them) and events.
+/// Two runs of the same system agree up to rounding: states, outputs (multipliers among them) and events.
 void expect_the_same_motion(const outcome& sparse, const outcome& dense, double within) {
   ASSERT_EQ(sparse.status, dense.status);
   ASSERT_EQ(sparse.events, dense.events);
@@ -56,7 +56,7 @@ TEST(SparseMechanics, ConstraintsThatAreReached) {
   expect_that_of_the_dense("rolling_spheres", {"t=[0.0, 2.0]", "initial.rho=0.7", "phi_factor=1.2", "theta_factor=1.5"},
                            1e-8);
 }
-// Derivatives of the whole right-hand side go through the factorisation.
+// Derivatives of the whole right-hand side pass through the factorisation.
 TEST(SparseMechanics, UnderAnImplicitMethod) {
   const std::vector<std::string> settings = {"method=radau5", "rtol=1e-10", "t=[0.0, 0.5]"};
   expect_the_same_motion(run(test_model("sparse_car_axis"), settings), run("car_axis", settings), 1e-8);
@@ -91,7 +91,7 @@ TEST(SparseMechanics, ChainsThatBeginAtRandom) {
   expect_the_same_motion(sparse, dense, 1e-8);
 }
 
-// tests/reference/long_chain.py: in 33 angles.
+// tests/reference/long_chain.py integrates it in 33 angles.
 TEST(LongChain, IsThatInItsAngles) {
   const auto r = run("long_chain", {"method=dop853", "rtol=1e-11", "atol=1e-11", "t=[0.0, 1.0]",
                                     "output.reduce=['max(energy)', 'min(energy)']"});
@@ -124,7 +124,7 @@ TEST(LongChain, IsSparse) {
   const auto m = host::describe_model(host::find_model("long_chain"));
   ASSERT_TRUE(m.structure);
   EXPECT_EQ(m.structure->mass.size(), 99u);
-  // Each hinge has to do with the places and angles of two links; the first with one, and 0.0 * x counts in one of its rows.
+  // Each hinge depends on the positions and angles of two links, the first hinge on those of one; 0.0 * x counts in one of its rows.
   EXPECT_EQ(m.structure->jacobian.size(), 4u * 66 - 3);
   const auto e = host::elimination_of(m);
   EXPECT_TRUE(e->chosen);

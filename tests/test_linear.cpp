@@ -1,6 +1,6 @@
-// What implicit methods stand on: LU factorisations of small matrices, one per lane, real and complex; derivatives of a
-// system's equations; and packs that are wider than a register. References: elimination in long double, derivatives by
-// hand, and packs of one.
+// Building blocks of implicit methods: LU factorisations of small matrices, one per lane, real and complex; derivatives of a
+// system's equations; packs wider than a register. References: elimination in long double, derivatives by hand, and packs of
+// one.
 #include <cfloat>
 #include <cmath>
 #include <complex>
@@ -30,7 +30,7 @@ using exact = long double;
 
 static_assert(LDBL_MANT_DIG >= 64, "these tests need a long double with more bits than double");
 
-constexpr double unit = std::numeric_limits<double>::epsilon() / 2;  // of rounding
+constexpr double unit = std::numeric_limits<double>::epsilon() / 2;  // rounding unit
 
 template <class T>
 bool same_bits(const T& a, const T& b) {
@@ -39,7 +39,7 @@ bool same_bits(const T& a, const T& b) {
 
 // ---- LU -------------------------------------------------------------------------------------------------------------
 
-/// The numbers of a test matrix: real, or complex.
+/// Element type of a test matrix: real or complex.
 template <bool IsComplex>
 struct field_of {
   using number = double;
@@ -77,14 +77,14 @@ struct field_of<true> {
   }
 };
 
-/// One system A x = b of a lane.
+/// One linear system A x = b of a lane.
 template <class F>
 struct one_system {
   std::vector<std::vector<typename F::number>> a;
   std::vector<typename F::number> b;
 };
 
-/// x of A x = b in long double, with the largest pivot of every column; empty if there is none.
+/// Solves A x = b in long double with column pivoting; empty if no solution exists.
 template <class F>
 std::vector<typename F::wide> solve(const one_system<F>& s) {
   using wide = typename F::wide;
@@ -114,7 +114,7 @@ std::vector<typename F::wide> solve(const one_system<F>& s) {
   return x;
 }
 
-/// The condition of A, |A^-1| |A| in the norm of row sums.
+/// Condition number |A^-1| |A| of A in the row-sum norm.
 template <class F>
 double condition(const one_system<F>& s) {
   const auto n = s.b.size();
@@ -134,7 +134,7 @@ double condition(const one_system<F>& s) {
   return norm * *std::max_element(row.begin(), row.end());
 }
 
-/// W systems factorised and solved at once, lane by lane.
+/// Factorises and solves W systems at once, lane by lane.
 template <class F, int W, int n>
 struct solved {
   lu<typename F::template lanes<W>, n> factors;
@@ -162,8 +162,8 @@ struct solved {
   bool singular(int lane) const { return factors.singular[lane]; }
 };
 
-/// |P^T L| |U| |x| of a lane, by components: (3 n + 3) roundings of it bound the residual (Higham, Accuracy and Stability of
-/// Numerical Algorithms, theorem 9.4; reciprocals of pivots cost the three further ones, complex products a factor of four).
+/// |P^T L| |U| |x| of a lane by components: (3 n + 3) roundings of it bound the residual (Higham, Accuracy and Stability of
+/// Numerical Algorithms, theorem 9.4; reciprocals of pivots cost three more, complex products a factor of four).
 template <class F, int W, int n>
 std::vector<double> size_of_terms(const solved<F, W, n>& s, int lane) {
   std::vector<double> ux(n, 0.0), lux(n, 0.0);
@@ -176,14 +176,14 @@ std::vector<double> size_of_terms(const solved<F, W, n>& s, int lane) {
     for (int j = 0; j <= i; ++j)
       lux[static_cast<std::size_t>(i)] +=
           (i == j ? 1.0 : std::abs(F::get(s.factors.a[i][j], lane))) * ux[static_cast<std::size_t>(j)];
-  for (int k = n - 1; k >= 0; --k) {  // exchanges undone
+  for (int k = n - 1; k >= 0; --k) {  // undoes the exchanges
     const auto other = static_cast<std::size_t>(s.factors.row[k].get(lane));
     std::swap(lux[static_cast<std::size_t>(k)], lux[other]);
   }
   return lux;
 }
 
-/// Random systems of a kind that depends on the lane: the diagonal is large, absent, or like the rest.
+/// Random systems of a kind that depends on the lane: the diagonal is large, absent, or like the other entries.
 template <class F>
 one_system<F> draw_system(int n, int kind, std::mt19937_64& random) {
   const auto size = static_cast<std::size_t>(n);
@@ -207,7 +207,7 @@ void expect_small_residuals(double& worst_residual, double& worst_error) {
   std::mt19937_64 random(static_cast<std::uint64_t>(100 * n + W));
   for (int trial = 0; trial < 40; ++trial) {
     std::vector<one_system<F>> systems;
-    // In the first trials no lane exchanges rows, then all do, then some.
+    // In the first trials no lane exchanges rows, then all lanes do, then some.
     for (int lane = 0; lane < W; ++lane)
       systems.push_back(draw_system<F>(n, trial < 4 ? trial : (lane + trial) % 4, random));
     const solved<F, W, n> s(systems);
@@ -230,7 +230,7 @@ void expect_small_residuals(double& worst_residual, double& worst_error) {
       }
       const double error = off / (size * condition(one) * unit);
       worst_error = std::max(worst_error, error);
-      // Threshold pivoting: elements may grow more than with the largest pivots, but not so that it shows.
+      // Threshold pivoting: elements may grow more than with partial pivoting, but not so much that the error shows it.
       EXPECT_LE(error, 40.0 * n) << "n = " << n << ", lane " << lane;
     }
   }
@@ -282,14 +282,14 @@ TEST(Lu, PermutationsAreExact) {
   }
 }
 
-/// Makes a matrix exactly singular, in one of several ways, or puts a number into it that is none.
+/// Makes a matrix exactly singular in one of several ways, or replaces an entry by NaN.
 template <class F>
 void spoil(one_system<F>& s, int how) {
   const auto n = s.b.size();
   for (std::size_t j = 0; j < n; ++j) {
-    if (how == 0) s.a[j][n / 2] = 0.0;                       // a column
-    if (how == 1) s.a[n / 2][j] = 0.0;                       // a row
-    if (how == 2) s.a[n - 1][j] = j == 0 ? 0.0 : s.a[0][j];  // eliminated to nothing, exactly
+    if (how == 0) s.a[j][n / 2] = 0.0;                       // a zero column
+    if (how == 1) s.a[n / 2][j] = 0.0;                       // a zero row
+    if (how == 2) s.a[n - 1][j] = j == 0 ? 0.0 : s.a[0][j];  // eliminated to exactly zero
     if (how == 2 && j < n - 1) s.a[j][0] = j == 0 ? 1.0 : 0.0;
     if (how == 2 && j > 0) s.a[n - 1][j] = 0.0;
   }
@@ -366,8 +366,8 @@ struct ring {
   }
 };
 
-/// A system of one of the kinds, from f and a mass matrix M = 2 on the diagonal and 1/2 beside it; `implicit`: the elements
-/// beside it are y_i / 2. The last state is algebraic where `Algebraic`.
+/// A system of one of the kinds, from f and a mass matrix M with 2 on the diagonal and 1/2 beside it; with `implicit` the
+/// elements beside it are y_i / 2. The last state is algebraic if `Algebraic`.
 template <equations Kind, int n, bool Algebraic>
 struct ring_system {
   static constexpr auto kind = Kind;
@@ -458,7 +458,7 @@ TEST(Derivatives, OfEveryKindOfEquations) {
   expect_derivatives<equations::implicit, 20, true>();
 }
 
-/// The ring cut open, y_0 and y_n = 0 at its ends, which says which entries its Jacobian has.
+/// The ring cut open, with y_0 and y_n = 0 at its ends, which declares the entries of its Jacobian.
 struct chain_system {
   static constexpr int n = 9, colours = 3;
   static constexpr auto kind = equations::plain;
@@ -476,7 +476,7 @@ struct chain_system {
     return r;
   }
 };
-/// The same without saying so.
+/// The same system without that declaration.
 struct dense_chain_system : chain_system {
   static constexpr int colours = n;
   static constexpr int colour(int j) { return j; }
@@ -498,7 +498,7 @@ TEST(Derivatives, OfColumnsTakenTogetherAreTheSame) {
 
 // ---- packs beyond a register ----------------------------------------------------------------------------------------
 
-/// Numbers at which operations differ, and random ones.
+/// Numbers on which operations differ, and random ones.
 template <class T>
 std::vector<T> arguments(int n, std::mt19937_64& random) {
   using of = std::numeric_limits<T>;
@@ -522,7 +522,7 @@ std::vector<T> arguments(int n, std::mt19937_64& random) {
   return r;
 }
 
-/// op(a, b, c) of packs of W agrees with that of packs of one in every bit; a NaN with any NaN.
+/// op(a, b, c) of packs of W agrees with that of packs of one in every bit; all NaNs count as equal.
 template <class T, int W, class Op>
 void expect_equal_lanes(const char* name, Op op) {
   using wide = pack<T, W>;
@@ -547,7 +547,7 @@ void expect_equal_lanes(const char* name, Op op) {
   }
 }
 
-/// The mask as numbers.
+/// Converts the mask to numbers.
 template <class Mask, class Real>
 Real as_number(Mask m, Real) {
   return select(m, Real(1.0), Real(2.0));

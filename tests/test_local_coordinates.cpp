@@ -1,5 +1,5 @@
-// Equations of any order stepped in local coordinates (form/local_coordinates.hpp): on the constraints throughout, on the branch they
-// have begun on, and against numbers known without saltus.
+// Equations of any order stepped in local coordinates (form/local_coordinates.hpp): the solution stays on the constraints and on its
+// initial branch, and agrees with numbers known without saltus.
 #include <cmath>
 #include <fstream>
 #include <numbers>
@@ -31,7 +31,7 @@ struct orbit_errors {
   double x1 = 0, x2 = 0, x3 = 0, constraint = 0;
 };
 
-/// Largest errors of an orbit's samples, of which the closed form is known.
+/// Largest errors of an orbit's samples against the closed form.
 orbit_errors errors_of_orbit(const outcome& r, std::int64_t instance, double b, int samples) {
   orbit_errors most;
   for (int k = 0; k < samples; ++k) {
@@ -71,8 +71,8 @@ TEST(LocalCoordinates, HaveTheSameBitsInAnyLaneThreadAndChunk) {
   EXPECT_EQ(wide.status, other.status);
 }
 
-// Steps of constant length: errors go with the fourth power of it. At h = .01 coordinates from the full derivative array, integrated
-// by a prototype in Python, leave 4.2e-6.
+// Steps of constant length: errors are proportional to h^4. At h = .01 coordinates from the full derivative array, integrated by a
+// prototype in Python, leave 4.2e-6.
 TEST(LocalCoordinates, HaveTheOrderOfTheirMethod) {
   double before = 0;
   for (const double h : {0.02, 0.01}) {
@@ -84,14 +84,14 @@ TEST(LocalCoordinates, HaveTheOrderOfTheirMethod) {
     if (before > 0) { EXPECT_LT(e.x1, 1e-5); }
     before = e.x1;
   }
-  // Over more than a quarter of the ellipse no tangent is a coordinate.
+  // Over more than a quarter of the ellipse no tangent direction is a coordinate.
   const auto far = run("tight_orbits", {"method=rk4", "step=0.75", "coordinates=unitary", "parameters.b=10.0",
                                         "output.samples={count=301}"});
   EXPECT_STREQ(status_of(far), "newton_failed");
 }
 
-// Both bank angles that meet the prescribed drag, from a guess on either side, at three times known to 1e-8 and until they end: at
-// times known from tests/reference/shuttle_branch.py, where their equation has no root any more.
+// Both bank angles that meet the prescribed drag, from a guess on either side: at three times known to 1e-8, and at their ends, whose
+// times, at which the equation for the bank angle loses its root, are known from tests/reference/shuttle_branch.py.
 TEST(LocalCoordinates, TheShuttleKeepsItsBranchUntilThatEnds) {
   const auto r = run("shuttle_reentry", {"method=dp5", "rtol=1e-9", "coordinates=unitary", "t=[332.868734542, 600.0]",
                                          "sweep.beta=[0.72, -0.72]", "rescue=false",
@@ -112,7 +112,7 @@ TEST(LocalCoordinates, TheShuttleKeepsItsBranchUntilThatEnds) {
   }
 }
 
-// As they are: the values that the others follow from, chosen by pivots.
+// Plain coordinates: some of the values, chosen by pivots, from which the others follow.
 TEST(LocalCoordinates, MayBeSomeOfTheValues) {
   const auto r = run("rod_pendulum", {"method=dp5", "rtol=1e-10", "coordinates=partitioned"});
   EXPECT_STREQ(status_of(r), "finished");
@@ -122,7 +122,7 @@ TEST(LocalCoordinates, MayBeSomeOfTheValues) {
   EXPECT_LT(r.residual[0], 1e-12);
 }
 
-// Index 3 and 1: an instance has the constraints of its own mode.
+// Index 3 and 1: an instance has the constraints of its current mode.
 TEST(LocalCoordinates, GoThroughModesOfDifferentIndex) {
   const settings s = {"method=dp5", "rtol=1e-9", "coordinates=unitary", "sweep.speed={from=1.2, to=2.4, count=13}"};
   const auto all = run("slack_pendulum_any_order", more(s, {"run.lanes=8"}));

@@ -1,4 +1,4 @@
-// Lyapunov exponents, through events: beside closed forms, identities and published numbers.
+// Lyapunov exponents, through events, against closed forms, identities and published numbers.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -17,14 +17,14 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Exponent j of an instance, and behind them their errors and the number of events that were grazed.
+/// Exponent j of an instance, followed by the errors and the number of grazed events.
 double exponent(const outcome& r, int j, std::int64_t instance = 0) {
   return r.final_derivative[static_cast<std::size_t>(j * r.plan.count + instance)];
 }
 const char* reason_of(const outcome& r) { return sensitivity_table[r.sensitivity[0]].name; }
 
 TEST(Lyapunov, OfALinearSystem) {
-  // x' = -0.7 x, y' = 0.7 x - 0.2 y: the eigenvalues.
+  // x' = -0.7 x, y' = 0.7 x - 0.2 y: the exponents are the eigenvalues.
   const auto r = run(test_model("decay"), {"rtol=1e-10", "t=[0.0,100.0]", "lyapunov.from=50.0"});
   ASSERT_STREQ(reason_of(r), "defined");
   EXPECT_NEAR(exponent(r, 0), -0.2, 1e-8);
@@ -40,7 +40,7 @@ TEST(Lyapunov, OfLorenz) {
   const double error = exponent(r, 3);
   EXPECT_LT(error, 0.05);
   EXPECT_NEAR(exponent(r, 0), 0.9056, 4 * error);
-  EXPECT_NEAR(exponent(r, 1), 0.0, 0.01);  // what turning along the flow leaves over this time
+  EXPECT_NEAR(exponent(r, 1), 0.0, 0.01);  // remainder of the rotation along the flow over this time
   EXPECT_NEAR(exponent(r, 2), -14.5723, 4 * error);
   EXPECT_NEAR(exponent(r, 0) + exponent(r, 1) + exponent(r, 2), -(10 + 1 + 8.0 / 3), 1e-6);
 }
@@ -53,8 +53,8 @@ TEST(Lyapunov, OfLorenzForALongTime) {
 }
 
 TEST(Lyapunov, OfAnUnstableOrbitWithImpacts) {
-  // problems/impact_oscillator.hpp: from one period to the next a difference is turned by the angle T, and at the impact, of speed u and
-  // acceleration p u, becomes (-r dx, (1 + r) p dx - r dv). The multipliers are the eigenvalues of the product.
+  // problems/impact_oscillator.hpp: from one period to the next a perturbation is rotated by the angle T, and an impact with speed u and
+  // acceleration p u maps it to (-r dx, (1 + r) p dx - r dv). The multipliers are the eigenvalues of the product.
   const double w = 2.8, r = 0.8, T = 2 * pi / w;
   const double p = (1 + r) * (1 - w * w) / (2 * std::tan(T / 2));
   const double trace = -2 * r * std::cos(T) + (1 + r) * p * std::sin(T);
@@ -73,7 +73,7 @@ TEST(Lyapunov, OfAnUnstableOrbitWithImpacts) {
 }
 
 TEST(Lyapunov, OfChaosWithImpacts) {
-  // Away from that orbit. Between impacts areas are kept, and each takes r^2 of them: whatever the trajectory does.
+  // Away from that orbit: areas are constant between impacts, and each impact multiplies them by r^2, on every trajectory.
   const double T = 300;
   const auto of = run("impact_oscillator", {"rtol=1e-9", "t=[0.0,300.0]", "initial.position=-0.1",
                                             "initial.velocity=0.3", "lyapunov={}", "output.events=true", "zeno=0.0"});
@@ -85,8 +85,8 @@ TEST(Lyapunov, OfChaosWithImpacts) {
 }
 
 TEST(Lyapunov, OfABouncingBall) {
-  // After three bounces at t_k = sqrt(2 h / g) (1 + 2 (e + ... + e^(k-1))) the speed is e^3 sqrt(2 g h). By height and velocity at the
-  // start, v0 = 0: an upward v0 is a start v0 / g earlier, from v0^2 / (2 g) higher.
+  // After bounce k at t_k = sqrt(2 h / g) (1 + 2 (e + ... + e^(k-1))) the speed is e^k sqrt(2 g h); here k = 2. Derivatives are by height
+  // and by velocity at the start, v0 = 0: an upward v0 means a start v0 / g earlier, from v0^2 / (2 g) higher.
   const double g = 9.81, e = 0.7, h = 1.0, T = 1.5, fall = std::sqrt(2 * h / g);
   const auto at = [&](double height, double v0) {
     const double top = height + v0 * v0 / (2 * g), first = std::sqrt(2 * top / g), speed = std::sqrt(2 * g * top);
@@ -102,16 +102,16 @@ TEST(Lyapunov, OfABouncingBall) {
     const auto a = at(h + d * by_h, d * by_v), b = at(h - d * by_h, -d * by_v);
     return std::pair((a.first - b.first) / (2 * d), (a.second - b.second) / (2 * d));
   };
-  // The first difference, as form/lyapunov.hpp begins: 1 + frac(golden) - 1/2 and frac(2 golden) - 1/2.
+  // The initial perturbation of form/lyapunov.hpp: 1 + frac(golden) - 1/2 and frac(2 golden) - 1/2.
   const double golden = (std::sqrt(5.0) - 1) / 2;
   const double begin[] = {1 + golden - 0.5, 2 * golden - 1 - 0.5};
   const auto end = slope(begin[0], begin[1]);
   EXPECT_NEAR(exponent(r, 0) * T, std::log(std::hypot(end.first, end.second) / std::hypot(begin[0], begin[1])), 1e-7);
-  EXPECT_NEAR((exponent(r, 0) + exponent(r, 1)) * T, 4 * std::log(e), 1e-9);  // two bounces take e^2 each of areas
+  EXPECT_NEAR((exponent(r, 0) + exponent(r, 1)) * T, 4 * std::log(e), 1e-9);  // a bounce multiplies areas by e^2
 }
 
 TEST(Lyapunov, WhileSliding) {
-  // Everything lands on the diagonal: of differences across it nothing is left.
+  // All trajectories reach the diagonal, so perturbations across it vanish.
   const auto r = run("filippov_plane", {"rtol=1e-10", "initial.x=1.5", "initial.y=1.0", "lyapunov={}"});
   ASSERT_STREQ(reason_of(r), "defined");
   EXPECT_TRUE(std::isinf(exponent(r, 1)) && exponent(r, 1) < 0);
@@ -119,12 +119,12 @@ TEST(Lyapunov, WhileSliding) {
 }
 
 TEST(Lyapunov, OfAlgebraicStates) {
-  // parts/cubic_base.hpp: dz = dx / (3 z^2 + 1), and is kept; w = log(2 + z^2) goes with it.
+  // parts/cubic_base.hpp: dz = dx / (3 z^2 + 1) is constant, and w = log(2 + z^2) follows.
   const auto r = run(test_model("cubic_semi"), {"rtol=1e-10", "method=rodas5p", "lyapunov={}"});
   ASSERT_STREQ(reason_of(r), "defined");
   ASSERT_EQ(r.plan.exponents, 1);
   const auto size = [](double z) { return std::hypot(1.0, 3 * z * z + 1, 2 * z / (2 + z * z)); };
-  EXPECT_NEAR(exponent(r, 0) * 2, std::log(size(1) / size(-1)), 1e-8);  // nothing, as z goes from -1 to 1
+  EXPECT_NEAR(exponent(r, 0) * 2, std::log(size(1) / size(-1)), 1e-8);  // zero, as z goes from -1 to 1
   const auto half = run(test_model("cubic_semi"), {"rtol=1e-10", "method=rodas5p", "lyapunov={}", "t=[0.0,1.0]"});
   EXPECT_NEAR(exponent(half, 0), std::log(size(0) / size(-1)), 1e-8);
 }
@@ -163,7 +163,7 @@ TEST(Lyapunov, OfAStudy) {
   const auto r = host::lyapunov(host::lyapunov_plan(what));
   ASSERT_EQ(r.inputs, std::vector<std::string>{"rho"});
   ASSERT_EQ(r.instances.size(), 3u);
-  EXPECT_LT(r.instances[0].exponents[0], 0);  // to the origin, and to one of the two other points
+  EXPECT_LT(r.instances[0].exponents[0], 0);  // to the origin and to one of the two other points
   EXPECT_LT(r.instances[1].exponents[0], 0);
   EXPECT_GT(r.instances[2].exponents[0], 0.5);
   EXPECT_EQ(r.instances[0].dimension(), 0.0);

@@ -1,8 +1,8 @@
-// The elementary functions: errors against the C library's long double functions, special values as that library keeps
-// C99 Annex F, equal bits at every width, derivatives.
+// The elementary functions: errors against the C library's long double functions, special values by C99 Annex F as in that
+// library, equal bits at every width, derivatives.
 //
-// The reference has 11 (float: 40) more bits than what is tested: its own error of a few units in its last place stays
-// below 0.003 units of theirs.
+// The reference has 11 (float: 40) more bits than the tested functions: its own error of a few units in its last place stays
+// below 0.003 of their units.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -25,7 +25,7 @@ using saltus::dual;
 using saltus::pack;
 using exact = long double;
 
-/// The distance of `got` from `wanted` in units of the last place of T; infinite where a NaN, an infinity or a sign is
+/// Distance of `got` from `wanted` in units of the last place of T; infinite if a NaN, an infinity or a sign is
 /// wrong.
 template <class T>
 double ulps(T got, exact wanted) {
@@ -58,7 +58,7 @@ struct domain {
   range x, y = {0.0, 0.0};
 };
 
-/// out[i] = f(x[i], y[i]) with W lanes at a time; f of one argument ignores the other.
+/// out[i] = f(x[i], y[i]) with W lanes at a time; a function of one argument ignores the other.
 template <class T, int W, class F>
 [[gnu::noinline]] void evaluate(const T* x, const T* y, T* out, int n) {
   for (int i = 0; i < n; i += W) {
@@ -109,7 +109,7 @@ function<T> test_of(const char* name, F, exact (*reference)(exact, exact), doubl
 #define POWER(n) \
   "pow(x, " #n ")", [](auto x, auto) { return pow(x, n); }, [](exact x, exact) { return std::pow(x, exact(n)); }
 
-/// Every function, with its bound and the arguments it is tried on. `all` spans every finite number.
+/// Every function, with its bound and its tested arguments. `all` spans every finite number.
 template <class T>
 std::vector<function<T>> functions() {
   constexpr bool d = sizeof(T) == 8;
@@ -164,13 +164,13 @@ std::vector<T> draw(const range& r, int n, std::mt19937_64& random) {
   return v;
 }
 
-/// Numbers at which functions change: zeros, infinities, NaN, units, ends of the range, integers of either parity.
+/// Special arguments: zeros, infinities, NaN, units, ends of the range, odd and even integers.
 template <class T>
 std::vector<T> special_numbers() {
   using of = std::numeric_limits<T>;
   std::vector<T> r = {0,   of::denorm_min(), of::min(), T(1e-9), T(0.5), 1, std::nextafter(T(1), T(2)), T(1.5), 2, 3, 4,
                       1000};
-  const T whole = std::ldexp(T(1), of::digits - 1);  // from here on numbers are integers, from twice that on even
+  const T whole = std::ldexp(T(1), of::digits - 1);  // numbers from here on are integers, from twice that on even ones
   for (T x : {whole - T(0.5), whole + 1, 2 * whole + 2, of::max(), of::infinity(), of::quiet_NaN()}) r.push_back(x);
   for (std::size_t i = 0, n = r.size(); i < n; ++i) r.push_back(-r[i]);
   return r;
@@ -204,7 +204,7 @@ TYPED_TEST(math, error) {
   }
 }
 
-// The numbers next to multiples of pi/2, where the reduction loses most.
+// The numbers next to multiples of pi/2, where the argument reduction loses most digits.
 TYPED_TEST(math, next_to_multiples_of_half_pi) {
   using T = TypeParam;
   std::mt19937_64 random(2);
@@ -245,7 +245,7 @@ TYPED_TEST(math, the_end_of_the_range_of_the_trigonometric_functions) {
   EXPECT_LE(ulps(sin(R::from(limit)).v, std::sin(exact(limit))), 1.0);
 }
 
-// Exact by construction, whatever the last bit elsewhere.
+// Exact results by construction, independent of the last bit elsewhere.
 TYPED_TEST(math, exact_values) {
   using T = TypeParam;
   using R = pack<T, 1>;
@@ -268,7 +268,7 @@ TYPED_TEST(math, every_width_gives_the_same_bits) {
   constexpr int n = 100000;
   std::mt19937_64 random(3);
   for (const function<T>& f : functions<T>()) {
-    // Half of the arguments where the function is of interest, half of them any bits at all.
+    // Half of the arguments are in the range of interest, half are arbitrary bits.
     std::vector<T> x = draw<T>(f.domains[0].x, n, random), y = draw<T>(f.domains[0].y, n, random);
     for (int i = n / 2; i < n; ++i)
       for (T* z : {&x[i], &y[i]}) {
@@ -302,7 +302,7 @@ void expect_derivative(const char* name, rate got, exact wanted) {
   EXPECT_NEAR(got.d[0].v, static_cast<double>(wanted), 4e-15 * std::fabs(static_cast<double>(wanted))) << name;
 }
 
-// Against the derivatives as calculus has them, along a direction of length 3.
+// Against derivatives by calculus, along a direction of length 3.
 TEST(derivatives, of_one_argument) {
   for (double at : {-0.9, -0.3, 0.2, 0.7}) {
     const rate x(real(at), real(3.0));

@@ -1,8 +1,8 @@
-// Mechanical systems as they run: positions and velocities stay on their constraints, multipliers are the forces that they should
-// be, loops stay closed for a thousand turns, rotations are right whichever way up, and what has no solution is told.
+// Runs of mechanical systems: positions and velocities stay on their constraints, multipliers are the constraint forces, loops stay
+// closed for a thousand turns, rotations are right for every orientation, and unsolvable cases are reported.
 //
-// Numbers of 17 digits and more without a formula beside them are printed by tests/reference/mechanics.py, or are those of the
-// source that is named.
+// tests/reference/mechanics.py prints the numbers with 17 digits and more that have no formula beside them; otherwise they come from
+// the named source.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ double output(const outcome& r, const std::string& name, std::int64_t instance =
   throw std::runtime_error("no output " + name);
 }
 
-/// All instances end well on lanes, and after every step positions and velocities are on their constraints.
+/// All instances end well on lanes, and positions and velocities are on their constraints after every step.
 void expect_on_constraints(const outcome& r, double within = 1e-12) {
   for (std::size_t i = 0; i < r.status.size(); ++i) {
     ASSERT_EQ(name_of(r.status[i]), "finished") << "instance " << i;
@@ -36,7 +36,7 @@ void expect_near(const outcome& r, const std::string& state, double value, doubl
   EXPECT_NEAR(r.final(state, instance), value, within) << state;
 }
 
-/// The largest minus the smallest of reduction `first` = max(energy) and the one after it.
+/// max(energy) - min(energy) of an instance, whose reductions are those of `extremes_of_energy`.
 double spread(const outcome& r, std::int64_t instance = 0) {
   const auto n = static_cast<std::size_t>(r.plan.count), i = static_cast<std::size_t>(instance);
   return r.reductions[i] - r.reductions[n + i];
@@ -54,8 +54,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, Explicit, ::testing::Values("dp5", "dop853"),
 
 // ---- holonomic constraints ------------------------------------------------------------------------------------------
 
-/// From the side with this gravity half a period takes a second. Quadruple precision at two tolerances: x, y and the tension at
-/// t = .3, and the velocity and the tension below the pivot.
+/// From the side with this gravity, half a period takes a second. Quadruple precision at two tolerances: x, y and the tension at t = .3,
+/// and the velocity and the tension below the pivot.
 void expect_pendulum(const outcome& r) {
   expect_on_constraints(r);
   const double length = 1.0, gravity = 13.750371636040745655;
@@ -63,7 +63,7 @@ void expect_pendulum(const outcome& r) {
   expect_near(r, "y", -0.573701182837211636, 1e-9);
   EXPECT_NEAR(output(r, "tension"), 23.6658134161434621, 1e-8);
   EXPECT_NEAR(output(r, "energy"), 0.0, 1e-9);
-  // m g cos + m l w^2, and by the energy w^2 = -2 g y / l^2.
+  // Tension m g cos + m l w^2, and by energy w^2 = -2 g y / l^2.
   EXPECT_NEAR(output(r, "tension"), gravity * -r.final("y") / length - 2 * gravity * r.final("y") / length, 1e-8);
 }
 TEST_P(Explicit, PendulumAndItsTension) {
@@ -90,15 +90,15 @@ TEST_P(Explicit, PendulumIsThatOfCompere) {
   expect_near(r, "angle", 0.3738942186662719547, 1e-10);
   expect_near(r, "omega", 0.8611552694957156350, 1e-10);
   EXPECT_NEAR(output(r, "energy"), -159.9309229783757, 1e-9);
-  // The joint carries the weight and the centre's acceleration: m (x'' - g) = force_x.
+  // The joint carries the weight and accelerates the centre: m (x'' - g) = force_x.
   const double a = r.final("angle"), w = r.final("omega"), turn = -1.5 * 9.81 * std::sin(a);
   EXPECT_NEAR(output(r, "force_x"), 36 * (-0.5 * (std::sin(a) * turn + std::cos(a) * w * w) - 9.81), 1e-7);
   EXPECT_NEAR(output(r, "force_y"), 36 * 0.5 * (std::cos(a) * turn - std::sin(a) * w * w), 1e-7);
 }
 
-// Constraints that move: quadruple precision at two tolerances, which agree with the test set's digits.
+// Moving constraints: quadruple precision at two tolerances, in agreement with the test set's digits.
 TEST_P(Explicit, CarAxisHasTheSolutionOfTheTestSet) {
-  // The guard is zero and flat at the start, dips below and is back at 0.0015.
+  // The guard is zero and flat at the start, dips below zero and returns at 0.0015.
   const auto r = go("car_axis", {"rtol=1e-11", "output.events=true"});
   expect_on_constraints(r);
   expect_near(r, "xl", 0.0493455784275240921, 1e-9);
@@ -120,7 +120,7 @@ TEST_P(Explicit, SqueezerHasTheSolutionOfTheTestSet) {
                                          0.1048080741042263e1};
   for (std::size_t i = 0; i < positions.size(); ++i)
     EXPECT_NEAR(r.final_state[i], positions[i], 1e-8 * std::fabs(positions[i])) << r.plan.model.states[i].name;
-  // An index-3 solution knows velocities worse: the test set's are those of a run at 1e-14 or so.
+  // An index-3 solution has less accurate velocities: the test set's come from a run at about 1e-14.
   expect_near(r, "vb", 0.1139920302151208e4, 1e-5);
   expect_near(r, "vT", -0.1424379294994111e4, 1e-5);
   EXPECT_LE(spread(r), 1e-9);
@@ -149,7 +149,7 @@ TEST_P(Explicit, KnifeEdgeHasTheClosedForm) {
 }
 
 TEST_P(Explicit, DiscRollsInACircle) {
-  // Steady rolling: w3 = (A W^2 sin cos - m g R cos)/((C + m R^2) W sin), and the centre goes round at R w3.
+  // Steady rolling: w3 = (A W^2 sin cos - m g R cos)/((C + m R^2) W sin), and the centre circles with speed R w3.
   const std::vector<double> leans = {1.2, 0.6, 1.5, 1.9}, rates = {1.0, 3.0, 0.3, -1.5};  // fast enough not to fall
   const auto r = go("rolling_disc", {"rtol=1e-12", set("sweep.zip.lean", leans), set("sweep.zip.turning", rates)});
   expect_on_constraints(r);
@@ -167,7 +167,7 @@ TEST_P(Explicit, DiscRollsInACircle) {
 
 // ---- closed loops ---------------------------------------------------------------------------------------------------
 
-/// The number of turns' times, against the energy integral.
+/// Times of turns against the energy integral.
 void expect_turns(const std::vector<double>& times, double period, int turns, double within) {
   ASSERT_EQ(times.size(), static_cast<std::size_t>(turns));
   for (int k = 1; k <= turns; ++k)
@@ -199,14 +199,14 @@ TEST_P(Explicit, FourBarsGoRound) {
   EXPECT_LE(spread(r), 1e-7);
 }
 
-// What is left after a thousand turns. Energies are those of 1.2 J and of 33 J, kept to rounding at the ends of steps, and between them
-// as well as dense output is.
+// Errors after a thousand turns. Energies are of 1.2 J and 33 J, constant up to rounding at the ends of steps, and in between up to the
+// error of dense output.
 TEST(AThousandTurns, OfSliderAndCrank) {
   const auto r = run("slider_crank", {"method=dop853", "rtol=1e-10", "output.events=true", extremes_of_energy,
                                       set("t", {0.0, 1000.7 * crank_period})});
   expect_crank(r, 1000, 1e-5);
   EXPECT_LE(spread(r), 1e-9);
-  // At the start .03 8^2 / 2 + .6 (.8^2 + .5^2 3.2^2 / 12) / 2 J; of an angle of 6,290 rad a rounding is 1e-12.
+  // Initially .03 8^2 / 2 + .6 (.8^2 + .5^2 3.2^2 / 12) / 2 J; a rounding of an angle of 6,290 rad is 1e-12.
   EXPECT_NEAR(output(r, "energy"), 1.216, 1e-11);
 }
 TEST(AThousandTurns, OfFourBars) {
@@ -214,14 +214,14 @@ TEST(AThousandTurns, OfFourBars) {
                                   set("t", {0.0, 1000.5 * bars_period})});
   expect_on_constraints(r);
   expect_turns(times_of(r, "turn"), bars_period, 1000, 1e-5);
-  EXPECT_LE(spread(r), 1e-9 * output(r, "energy"));  // 46 J; within steps, where it is the interpolant's error
+  EXPECT_LE(spread(r), 1e-9 * output(r, "energy"));  // 46 J; within steps it is the interpolant's error
 }
 TEST(AThousandTurns, OfTheSqueezerStayClosed) {
-  // The motor makes it ever faster: a second. The crank starts a little before zero, and each turn of it is an event.
+  // The motor accelerates the crank for a second. The crank starts slightly before zero, and each turn is an event.
   const auto r = run("andrews_squeezer",
                      {"method=dop853", "rtol=1e-10", "t=[0.0, 1.05]", "output.events=true", extremes_of_energy});
   expect_on_constraints(r);
-  EXPECT_LE(spread(r), 1e-7);  // of 1.4 J; the motor has done 220 J, of which the steps' errors are some 1e-10
+  EXPECT_LE(spread(r), 1e-7);  // of 1.4 J; the motor has done 220 J, with an error from steps of some 1e-10
   const double turns = std::floor(r.final("beta") / (2 * std::acos(-1.0)));
   EXPECT_GE(turns, 1000.0);
   EXPECT_EQ(static_cast<double>(times_of(r).size()), turns + 1.0);
@@ -232,7 +232,7 @@ TEST(AThousandTurns, OfTheSqueezerStayClosed) {
 TEST(Chain, OfThreeLinksIsThatInThreeAngles) {
   const auto r = run(test_model("chain_of_3"), {"method=dp5", "rtol=1e-13", extremes_of_energy});
   expect_on_constraints(r);
-  // Errors grow ten thousandfold on the way: they are 1.2e-7, 1.1e-8 and 1.4e-9 at rtol 1e-11, 1e-12 and 1e-13.
+  // Errors grow ten thousandfold: they are 1.2e-7, 1.1e-8 and 1.4e-9 at rtol 1e-11, 1e-12 and 1e-13.
   const double angles[] = {-2.123696219390234382, 12.39004248316695028, -0.178911700499026315};
   const double rates[] = {-9.66780584076925731, -19.65615774325865476, 33.09673536610587347};
   for (int i = 0; i < 3; ++i) {
@@ -260,7 +260,7 @@ TEST(Chain, OfTenLinksIsThatInTenAngles) {
 // ---- rotations ------------------------------------------------------------------------------------------------------
 
 TEST_P(Explicit, FreeBodyHasEulersSolution) {
-  // The second instance begins with a quaternion that is 3 too long, and is the same.
+  // The second instance begins with a quaternion of length 3, with the same motion.
   const auto r = go("free_body", {"rtol=1e-12", "atol=1e-13", "wx=1.0", "wy=0.0", "wz=1.0", "sweep.p0=[1.0, 3.0]"});
   expect_on_constraints(r);
   for (int i = 0; i < 2; ++i) {
@@ -296,7 +296,7 @@ TEST(Disc, ThatWobblesIsThatOfRouth) {
   expect_near(r, "y", 3.432036938437312494, 1e-8);
 }
 
-// ---- the same wherever it runs --------------------------------------------------------------------------------------
+// ---- the same bits however it runs ----------------------------------------------------------------------------------
 
 TEST(Bits, AreThoseOfOneLane) {
   const std::vector<std::string> settings = {"method=dp5", "rtol=1e-8", "t=[0.0, 0.2]",
@@ -312,7 +312,7 @@ TEST(Backward, ToTheStart) {
                      {"method=dp5", "rtol=1e-11", "t=[0.3, 0.0]", "output.events=true", set("x", 0.819064681701747085),
                       set("y", -0.573701182837211636), "vx=-2.2787613", "vy=-3.2533706"});
   expect_on_constraints(r);
-  expect_near(r, "x", 1.0, 1e-5);  // as well as the velocities above are known
+  expect_near(r, "x", 1.0, 1e-5);  // the accuracy of the velocities above
 }
 
 // ---- starts ---------------------------------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ const std::vector<std::string> a_moment = {"method=dp5", "rtol=1e-11", "t=[0.0, 
 TEST(Start, OffTheConstraintsIsPutOntoThem) {
   const auto r = run("index_3_pendulum", with(a_moment, {"x=1.01", "y=0.02", "vx=0.3", "vy=0.4"}));
   expect_on_constraints(r);
-  // The mass is the same in both directions: along the rod, and the velocity loses its part along the rod.
+  // The mass is the same in both directions: the point moves along the rod, and the velocity loses its part along the rod.
   const double length = std::hypot(1.01, 0.02), x = 1.01 / length, y = 0.02 / length, along = 0.3 * x + 0.4 * y;
   expect_near(r, "x", x, 1e-9);
   expect_near(r, "y", y, 1e-9);
@@ -341,7 +341,7 @@ TEST(Start, WhereTheRodHasNoDirectionIsRefused) {
   EXPECT_EQ(name_of(r.status[1]), "finished");
 }
 
-// Two planes: they meet in a line where `tilt` is not 0; else they are one (gap 0) or have no point in common.
+// Two planes: they meet in a line if `tilt` is nonzero; otherwise they are identical (gap 0) or have no common point.
 TEST(Start, WithDependentConstraintsIsRefusedAndNamesTheFirst) {
   const std::vector<std::string> settings = {"method=dp5", "rtol=1e-8"};
   const auto r =
@@ -365,7 +365,7 @@ TEST(Start, WithDependentConstraintsIsRefusedAndNamesTheFirst) {
   expect_near(sound, "x", -0.2, 1e-12, 0);  // z = 0 = tilt x + gap
 }
 
-// A hinge that is closed twice, in other units or elsewhere: both rows are named, and no other. Neighbours keep their bits.
+// A hinge closed twice, in other units or at another place: both rows are named, and no other. Neighbours keep their bits.
 TEST(Start, WithAHingeThatIsClosedTwiceNamesBothConstraints) {
   const std::vector<std::string> settings = {"method=dp5", "rtol=1e-8", "t=[0.0,0.2]"};
   const auto go = [&](const char* lanes) {
@@ -392,17 +392,17 @@ TEST(Start, WithAHingeThatIsClosedTwiceNamesBothConstraints) {
             (std::vector<std::pair<std::string, std::int64_t>>{{"joint_x_3", 2}, {"again", 2}}));
 }
 
-// Rows by hand: e1, e2, e1 + e2 (in other units), e3, and zeros of one that is off.
+// Rows by hand: e1, e2, e1 + e2 (in other units), e3, and zeros of a constraint that is off.
 TEST(Start, RowsThatDependOnEachOtherAreThoseOfAnySum) {
   std::vector<double> rows = {1, 0, 0, 0, 0, 1, 0, 0, 1e6, 1e6, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0};
   EXPECT_EQ(host::dependent_rows(rows, 5, false), 0b00111);
   rows[19] = 1.0;
   EXPECT_EQ(host::dependent_rows(rows, 5, false), 0b00111);
   rows[11] = 1e6 * 1e-3;
-  EXPECT_EQ(host::dependent_rows(rows, 5, false), 0b10111) << "e4 has a part in it, if a small one";
+  EXPECT_EQ(host::dependent_rows(rows, 5, false), 0b10111) << "e4 has a small part in it";
   rows[19] = 0.0;
   EXPECT_EQ(host::dependent_rows(rows, 5, false), 0) << "independent";
-  EXPECT_EQ(host::dependent_rows(rows, 5, true), 0b00111) << "but not by much";
+  EXPECT_EQ(host::dependent_rows(rows, 5, true), 0b00111) << "but nearly dependent";
   // more rows than columns, two dependencies
   EXPECT_EQ(host::dependent_rows(std::vector<double>{1, 0, 2, 0, 0, 1, 0, 3}, 4, false), 0b1111);
 }
@@ -413,9 +413,9 @@ TEST(Start, WithAMassMatrixThatIsSaidToBeDiagonalAndIsNotIsRefused) {
   EXPECT_EQ(name_of(r.status[1]), "inconsistent");
 }
 
-// With multipliers that are held through a step forces are no functions of the state, and every step is moved by more than its error.
+// With multipliers held through a step, forces are not functions of the state, and every step is moved by more than its error.
 TEST(FarAdjustments, ThreeInARowEndTheInstance) {
-  // Three steps on lanes, and some of rescue.
+  // Three steps on lanes, and some by rescue.
   const auto r = run(test_model("frozen_multipliers"), {"method=dp5", "rtol=1e-6", "run.lanes=1"});
   EXPECT_EQ(name_of(r.status[0]), "moved_far");
   EXPECT_EQ(name_of(r.exception[0]), "moved_far");
@@ -432,7 +432,7 @@ TEST(FarAdjustments, ThreeInARowEndTheInstance) {
 
 // ---- samples ---------------------------------------------------------------------------------------------------------
 
-// Dense output is off by its error, 1e-4 and more at these tolerances; samples are put onto the constraints on both levels.
+// Dense output has errors of 1e-4 and more at these tolerances; samples are projected onto the constraints on both levels.
 TEST(Samples, LieOnTheConstraints) {
   for (const char* method : {"dop853", "dp5", "radau5", "inflsdirk4"}) {
     SCOPED_TRACE(method);
@@ -483,7 +483,7 @@ TEST_P(Massless, CoordinatesBounce) {
   }
 }
 
-// Where the constraint is about x alone nothing determines y.
+// If the constraint depends on x alone, no equation determines y.
 TEST(MasslessAndFree, CoordinatesAreRefusedByName) {
   const outcome r = run(massless_model, {"method=dop853", "angle=0.7", "bound=0.0", "rescue=false"});
   EXPECT_EQ(name_of(r.status[0]), "inconsistent");

@@ -1,4 +1,4 @@
-// The methods as they run: observed orders, dense output, Compere's pendulum table, step-size control.
+// Runs of the methods: observed orders, dense output, Compere's pendulum table, step-size control.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 using real = pack<double, 1>;
 
-/// x'' = -x from (1, 0): x = cos t. Its error constants vanish for no method of the list, and its slopes settle early.
+/// x'' = -x from (1, 0): x = cos t. No method of the list has a vanishing error constant here, and slopes settle early.
 struct oscillator {
   vec<real, 2> operator()(real, const vec<real, 2>& y) const {
     vec<real, 2> dy;
@@ -57,7 +57,7 @@ TEST(Method, ObservedOrderIsTheOrder) {
   });
 }
 
-/// y' = y cos t: y = exp(sin t). One step from t0; the error of the interpolant inside it falls as h^(dense_order + 1).
+/// y' = y cos t: y = exp(sin t). In one step from t0 the error of the interpolant decreases as h^(dense_order + 1).
 template <class Method>
 double dense_error(double h) {
   const auto f = [](real t, const vec<real, 1>& y) {
@@ -83,7 +83,7 @@ TEST(Method, DenseOutputHasItsOrder) {
     const double order = std::log2(dense_error<M>(h) / dense_error<M>(h / 2));
     fmt::print("{:<8} dense output of order {}: local error falls as h^{:.2f}\n", M::name, M::dense_order, order);
     EXPECT_NEAR(order, M::dense_order + 1, 0.25) << M::name;
-    // The ends are met, with the right slopes.
+    // The interpolant has the values and slopes of the ends.
     const oscillator f;
     vec<real, 2> y;
     y[0] = 0.8, y[1] = -0.3;
@@ -115,13 +115,13 @@ TEST(Method, PendulumEnergyOfComperesTable) {
                                        fmt::format("output.samples.count={}", steps + 1)});
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (int k = 0; k <= steps; ++k) {
-      const double e = o.sample(2, 0, k);  // after the two states comes the output `energy`
+      const double e = o.sample(2, 0, k);  // after the two states follows the output `energy`
       low = std::min(low, e), high = std::max(high, e);
     }
     fmt::print("{:<7} h = {:<6} dE published {:.1e}, here {:.2e}\n", r.method, r.h, r.published, high - low);
     ASSERT_EQ(o.plan.model.outputs[0].name, "energy");
     if (r.published > 1e-12) {
-      // Equal in the two digits that are printed.
+      // Equal in the two printed digits.
       const double unit = std::pow(10, std::floor(std::log10(r.published)) - 1);
       EXPECT_NEAR(high - low, r.published, 0.5000001 * unit) << r.method << " " << r.h;
     } else {
@@ -148,7 +148,7 @@ TEST(Method, ErrorFollowsTheTolerance) {
     for (const char* norm : {"rms", "max", "compere"}) check("dp5", controller, norm);
 }
 
-// Registers that held y itself would return it with a rounding error per stage.
+// Registers that held y itself would return it with one rounding error per stage.
 TEST(LowStorage, WhatDoesNotMoveStays) {
   using M = methods::rdpk_5;
   vec<real, 3> y, none;
@@ -161,7 +161,7 @@ TEST(LowStorage, WhatDoesNotMoveStays) {
   }
 }
 
-// The estimate is h sum e_i k_i, with the stages as the Butcher form has them.
+// The estimate is h sum e_i k_i with the stages of the Butcher form.
 TEST(LowStorage, EstimatesLikeItsButcherForm) {
   using M = methods::rdpk_5;
   const methods::tableau<M> m;
@@ -190,12 +190,12 @@ TEST(LowStorage, SamplesAreOfItsOrder) {
         run("pendulum", {"method=rdpk510", "t=[0.0,5.0]", fmt::format("rtol={}", tol), "output.samples.count=41"});
     EXPECT_LT(std::fabs(o.final_state[0] - 0.3738942186662719546609582), 400 * tol) << tol;  // as above
     EXPECT_LT(o.rejected[0], o.steps[0] / 4 + 8) << tol;
-    for (int k = 1; k <= 40; ++k)  // the energy of the pendulum, at points that lie within steps
+    for (int k = 1; k <= 40; ++k)  // energy of the pendulum at points within steps
       EXPECT_NEAR(o.sample(2, 0, k), o.sample(2, 0, 0), 100 * tol) << tol << " sample " << k;
   }
 }
 
-// The case "relief valve, flow 1" of reference_problems.hpp; with guards in the error control, which have no stages here.
+// The case "relief valve, flow 1" of reference_problems.hpp; here guards in the error control have no stages.
 TEST(LowStorage, FindsEvents) {
   const outcome o = run("relief_valve", {"method=rdpk510", "rtol=1e-12", "atol=1e-12", "guards_in_error=true",
                                          "parameters.flow=1.0", "t=[0.0,40.0]", "output.events=true"});
@@ -217,10 +217,10 @@ TEST(Controller, AnswersTrials) {
   EXPECT_NEAR((decide<M, controller_kind::elementary>(real(1.0), real(0x1p-12), yes, fresh).h.v), 1.6, 1e-4);
   // PI with err = 2^-5 after err_old = 1: 0.9 * 2^(0.7).
   EXPECT_NEAR((decide<M, controller_kind::pi>(real(1.0), real(0x1p-10), yes, fresh).h.v), 0.9 * std::exp2(0.7), 1e-4);
-  // H211b with both errors 0.9^5: no change. err = 0.9^5 is 2^-0.76; its square enters.
+  // H211b with both errors 0.9^5: no change. err = 0.9^5 is 2^-0.76; the controller uses its square.
   control_memory<real> on_target{real(std::log2(std::pow(0.9, 5))), real(0.0), real(0.0)};
   EXPECT_NEAR((decide<M, controller_kind::h211b>(real(1.0), real(std::pow(0.9, 10)), yes, on_target).h.v), 1.0, 1e-4);
-  // A rejected step shrinks, a NaN by 1/8, and the step after a rejection does not grow.
+  // A rejected step shrinks, by 1/8 after a NaN, and the step after a rejection does not grow.
   EXPECT_NEAR((decide<M, controller_kind::pi>(real(1.0), real(0x1p20), no, fresh).h.v), 0.9 / 4, 1e-4);  // err = 2^10
   const auto after_nan = decide<M, controller_kind::pi>(real(1.0), real(std::nan("")), no, fresh);
   EXPECT_DOUBLE_EQ(after_nan.h.v, 0.125);

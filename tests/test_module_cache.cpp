@@ -1,5 +1,5 @@
-// The cache of compiled modules: what is found in it, and what is not; who may use its folder, and how large it becomes.
-// Modules here are plain texts: what they hold does not matter to the cache.
+// The cache of compiled modules: keys that are found and keys that are not, users of its folder, and its largest size. Modules
+// here are plain texts, since their contents do not matter to the cache.
 #include <fcntl.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -52,7 +52,7 @@ class module_cache : public testing::Test {
     write_file(fresh, content);
     return keep_module(fresh, key, ".so");
   }
-  /// As if it had last been used so many seconds ago.
+  /// Makes the file look last used that many seconds ago.
   static void age(const fs::path& file, long seconds) {
     const timespec now{time(nullptr) - seconds, 0}, times[2] = {now, now};
     ASSERT_EQ(0, utimensat(AT_FDCWD, file.c_str(), times, 0));
@@ -88,11 +88,11 @@ TEST_F(module_cache, any_flipped_bit_any_missing_byte_and_another_name_are_notic
     EXPECT_FALSE(find_module(key('a'), ".so")) << i << " bytes left";
   }
   write_file(file, kept + "\n");
-  EXPECT_FALSE(find_module(key('a'), ".so")) << "a byte too many";
+  EXPECT_FALSE(find_module(key('a'), ".so")) << "one byte too many";
   write_file(file, kept);
   EXPECT_TRUE(find_module(key('a'), ".so"));
   fs::rename(file, cache() / (key('b') + ".so"));
-  EXPECT_FALSE(find_module(key('b'), ".so")) << "a sound module, but not the one that was kept under this name";
+  EXPECT_FALSE(find_module(key('b'), ".so")) << "a sound module, but not the one stored under this name";
 }
 
 TEST_F(module_cache, a_key_is_made_of_names_and_contents_and_of_what_must_be_absent) {
@@ -105,7 +105,7 @@ TEST_F(module_cache, a_key_is_made_of_names_and_contents_and_of_what_must_be_abs
   EXPECT_NE(first, key_of("request", {{a}, {}, {none}}));
   write_file(a, "2");
   write_file(b, "1");
-  EXPECT_NE(first, key_of("request", {{a}, {b}, {none}})) << "the same contents in other files";
+  EXPECT_NE(first, key_of("request", {{a}, {b}, {none}})) << "other files with the same contents";
   write_file(a, "1");
   write_file(b, "2");
   EXPECT_EQ(first, key_of("request", {{a}, {b}, {none}}));
@@ -130,7 +130,7 @@ TEST_F(module_cache, lists_of_files_are_remembered_the_newest_first) {
   EXPECT_EQ(lists[1].other, one.other);
   EXPECT_EQ(lists[1].absent, one.absent);
   EXPECT_TRUE(remembered_files(key('2')).empty());
-  // One that was cut short is not taken for a shorter one.
+  // A list that was cut short is not taken for a shorter list.
   const fs::path file = cache() / (key('1') + ".deps");
   write_file(file, read_file(file).substr(0, read_file(file).size() - 1));
   EXPECT_EQ(remembered_files(key('1')).size(), 1u);
@@ -146,7 +146,7 @@ TEST_F(module_cache, the_least_recently_used_go_when_there_is_no_room) {
   set("SALTUS_CACHE_SIZE", "42K");
   keep(key('e'), content);
   EXPECT_LE(module_cache_size().bytes, 42 << 10);
-  EXPECT_TRUE(fs::exists(cache() / (key('a') + ".so"))) << "kept first, but used last";
+  EXPECT_TRUE(fs::exists(cache() / (key('a') + ".so"))) << "stored first, but used last";
   EXPECT_FALSE(fs::exists(cache() / (key('b') + ".so")));
   EXPECT_TRUE(fs::exists(cache() / (key('d') + ".so")));
   EXPECT_TRUE(fs::exists(cache() / (key('e') + ".so")));
@@ -173,7 +173,7 @@ TEST_F(module_cache, its_size_is_bytes_or_has_a_unit) {
   }
 }
 
-/// What the function returns in a process of its own, as another user if there is one to change to.
+/// The function's return value in a separate process, as another user if possible.
 std::string in_another_process(uid_t user, const std::function<std::string()>& what) {
   int ends[2];
   EXPECT_EQ(0, pipe(ends));
@@ -186,7 +186,7 @@ std::string in_another_process(uid_t user, const std::function<std::string()>& w
       } catch (const std::exception& e) { said = e.what(); }
     }
     if (write(ends[1], said.data(), said.size()) < 0) _exit(1);
-    std::exit(0);  // with what goes at the end of a process
+    std::exit(0);  // with the actions at the end of a process
   }
   close(ends[1]);
   std::string said;
@@ -204,11 +204,11 @@ TEST_F(module_cache, without_a_home_nobody_can_foresee_its_folder) {
   const passwd* me = getpwuid(geteuid());
   ASSERT_NE(me, nullptr);
   const fs::path here = in_another_process(geteuid(), [] { return cache_folder().string(); });
-  EXPECT_EQ(here, fs::path(me->pw_dir) / ".cache" / "saltus") << "the home that the system knows";
+  EXPECT_EQ(here, fs::path(me->pw_dir) / ".cache" / "saltus") << "the system's home for the user";
 
-  if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody without a home";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become a user without a home";
   if (const passwd* nobody = getpwuid(65534); nobody != nullptr && fs::exists(fs::path(nobody->pw_dir) / ".cache"))
-    GTEST_SKIP() << nobody->pw_dir << "/.cache is there: somebody has given the user without a home one";
+    GTEST_SKIP() << nobody->pw_dir << "/.cache exists: the user without a home has been given one";
   const auto private_folder = [] {
     const fs::path folder = cache_folder();
     struct stat about {};
@@ -221,7 +221,7 @@ TEST_F(module_cache, without_a_home_nobody_can_foresee_its_folder) {
   for (int i = 0; i < 2; ++i) {
     folders.push_back(in_another_process(65534, private_folder));
     EXPECT_EQ(folders.back().find(expected), 0u) << folders.back();
-    EXPECT_FALSE(fs::exists(folders.back().substr(folders.back().find('/')))) << "it goes with the process";
+    EXPECT_FALSE(fs::exists(folders.back().substr(folders.back().find('/')))) << "the process removes it";
   }
   EXPECT_NE(folders[0], folders[1]);
 }

@@ -1,4 +1,4 @@
-// saltus-mpi: the bits of one process on any number of ranks, also when a rank is killed on the way.
+// saltus-mpi: the same bits as one process on any number of ranks, also if a rank is killed.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -15,7 +15,7 @@ using namespace command_line;
 
 class Mpi : public cli {
  protected:
-  /// 3000 balls with all that is kept, or with statistics alone.
+  /// 3000 balls with everything kept, or with statistics only.
   static words what(const std::string& output, const std::string& to) {
     return {"run",
             "bouncing_ball",
@@ -68,7 +68,7 @@ TEST_F(Mpi, HasTheBitsOfOneProcessOnAnyNumberOfRanks) {
   }
 }
 
-/// SALTUS_KILLS: so many.
+/// SALTUS_KILLS sets the number of kills.
 TEST_F(Mpi, GoesOnWithAnyNumberOfRanksWhenOneWasKilled) {
   const char* const asked = std::getenv("SALTUS_KILLS");
   const int most = asked ? std::atoi(asked) : 6;
@@ -78,7 +78,7 @@ TEST_F(Mpi, GoesOnWithAnyNumberOfRanksWhenOneWasKilled) {
   for (int round = 0; kills < most; ++round) {
     const int ranks = round % 3 == 0 ? 2 : round % 3 == 1 ? 3 : 1;
     const auto job = begin(ranks, what(rows, "many.nc"));
-    // One of the ranks is killed when the journal has grown for a while.
+    // Kills one of the ranks after the journal has grown for a while.
     const auto kept = [&] {
       std::uintmax_t bytes = 0;
       std::error_code none;
@@ -112,7 +112,7 @@ TEST_F(Mpi, TellsWhatIsWrongOnceAndDoesNotHang) {
   const auto first = o.err.find("nonsense");
   ASSERT_NE(first, o.err.npos) << o.err;
   EXPECT_EQ(o.err.find("saltus-mpi: ", o.err.find("saltus-mpi: ") + 1), o.err.npos) << o.err;
-  EXPECT_EQ(mpi(2, {"run", "bouncing_ball"}).code, 2) << "no result is named";
+  EXPECT_EQ(mpi(2, {"run", "bouncing_ball"}).code, 2) << "the command names no result";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A method that the list does not have and that remembers something between its steps - Adams-Bashforth of two steps, judged
-// by Adams-Moulton - is taken by the engine as it is: its memory is parked, moved, and forgotten at events.
+// The engine accepts a method that is not in its list and has a memory between steps (two-step Adams-Bashforth with an error
+// estimate by Adams-Moulton): it parks and moves the memory, and forgets it at events.
 #include <cmath>
 #include <cstdio>
 
@@ -14,8 +14,8 @@
 
 namespace {
 
-/// y1 = y + h ((1 + r) f - r f_before), r = h / (2 h_before); the first step after a start or a jump is Euler's, and judged by the
-/// same trapezoidal rule.
+/// y1 = y + h ((1 + r) f - r f_before), r = h / (2 h_before); the first step after a start or a jump is Euler's, with the same trapezoidal
+/// rule as its error estimate.
 struct adams_2 : saltus::methods::explicit_method {
   static constexpr const char *name = "adams2", *title = "Adams 2(2)", *source = "Hairer, Norsett, Wanner I, III.5";
   static constexpr int order = 2, embedded_order = 1, stages = 1;
@@ -24,7 +24,7 @@ struct adams_2 : saltus::methods::explicit_method {
   template <class Real, int n>
   struct memory {
     saltus::vec<Real, n> f;
-    Real h;  ///< 0: nothing is remembered
+    Real h;  ///< 0: no memory
 
     template <class A, class B, class F>
     SALTUS_FN static constexpr void each(A& a, B& b, F&& body) {
@@ -76,7 +76,7 @@ using namespace saltus::test;
 
 static_assert(methods::is_method<adams_2, pack<double, 4>, 3> && methods::has_memory<adams_2>);
 
-// Its memory moves with its instance, or lanes would differ from one; and what it integrates is what another method does.
+// If its memory did not move with its instance, lanes would differ from one lane; the solution agrees with another method's.
 TEST(multistep, has_the_same_bits_in_lanes_and_follows_the_solution) {
   using E = engine<form_of<bouncing_ball>, adams_2, double, options{}>;
   using reference = engine<form_of<bouncing_ball>, methods::dormand_prince_5, double, options{}>;

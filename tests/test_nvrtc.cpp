@@ -1,5 +1,5 @@
-// Built-in problems with the methods that can solve them compile for sm_90, which needs no device, and fit into registers.
-// What the kernels need is printed as a table.
+// Built-in problems compile for sm_90, without a device, with the methods that can solve them, and fit into registers. The test
+// prints a table of the resources of the kernels.
 #include <gtest/gtest.h>
 
 #if !defined(SALTUS_WITH_CUDA)
@@ -41,7 +41,7 @@ namespace {
 
 struct combination {
   plan what;
-  bool whole;  ///< or the sailing kernel alone
+  bool whole;  ///< all kernels, or the sailing kernel alone
   cuda_module_code made{};
   std::string failure{};
   double seconds = 0;
@@ -57,22 +57,22 @@ plan plan_for(const model& m, const char* method, bool adaptive, const char* pre
   return p;
 }
 
-/// More states and guards than the registers of one thread hold: NVRTC may take minutes for these (docs/cuda.md).
+/// More states and guards than the registers of one thread can hold: NVRTC may take minutes (docs/cuda.md).
 bool is_large(const model& m) { return m.states.size() + m.guards.size() > 16; }
 
-/// The problems that are compiled with all methods that can solve them, explicit and implicit.
+/// Problems that are compiled with all methods that can solve them, explicit and implicit.
 bool is_chosen(const std::string& name) { return name == "lorenz" || name == "robertson"; }
 
-/// Those with something of their own in their kernels: no guard, an impact, conditions, sliding, time events, dear functions,
-/// many guards, an index of 2.
+/// Problems with special features in their kernels: no guard, an impact, conditions, sliding, time events, costly functions, many
+/// guards, index 2.
 bool is_special(const std::string& name) {
   const std::string all[] = {"relief_valve",  "bouncing_ball", "coulomb_oscillator", "relay",          "pulsed_dose",
                              "keller_miksis", "izhikevich",    "two_tanks",          "campbell_orbits"};
   return is_chosen(name) || std::find(std::begin(all), std::end(all), name) != std::end(all);
 }
 
-/// These problems with one method, the sailing of some with all explicit methods; float; of implicit
-/// methods one of each family, and the one for index 2. From eight states on NVRTC takes a minute for each (docs/cuda.md).
+/// These problems with one method; the sailing kernel of some with all explicit methods; float; implicit
+/// methods: one of each family, and one for index 2. From eight states on NVRTC takes a minute for each (docs/cuda.md).
 std::vector<combination> everything() {
   std::vector<combination> r;
   for (const auto& name : builtin_names()) {
@@ -89,9 +89,9 @@ std::vector<combination> everything() {
       if (usual && is_chosen(name) && name != "robertson") r.push_back({plan_for(m, method.name, true, "float"), true});
     });
   }
-  // Stages in descriptor form are a family of their own, for mechanical models.
+  // Stages in descriptor form are a separate family, for mechanical models.
   r.push_back({plan_for(describe_model(find_model("compound_pendulum")), "inflsdirk4", true, "double"), true});
-  // So are steps that are differentiated by parameters.
+  // Steps that are differentiated by parameters are another family.
   for (const char* method : {"rodas5p", "sdirk4", "radau5"}) {
     r.push_back({plan_for(describe_model(find_model("robertson")), method, true, "double"), false});
     for (int j = 0; j < 2; ++j)
@@ -100,7 +100,7 @@ std::vector<combination> everything() {
   return r;
 }
 
-/// Of these, one of each family of forms and methods, but for descriptor form, which takes as long as all others.
+/// One of each family of forms and methods among these, except descriptor form, which takes as long as all others together.
 std::vector<combination> one_of_each_family() {
   auto r = everything();
   std::erase_if(r, [](const combination& c) {
@@ -145,9 +145,9 @@ void expect_that_all_compile(std::vector<combination> list) {
                   k.local_bytes, resident_warps(k.registers));
       std::printf(part == "sail" ? " %8.2f\n" : "\n", c.seconds);
       EXPECT_GT(k.instructions, 100) << what;
-      // Sailing is all that most instances see: four warps must fit, with next to nothing of them in local memory. Landing
-      // is rare, and may lie there; and so may implicit steps, which need a matrix and the increments of all stages at
-      // once, but for Robertson's problem.
+      // Most instances only sail: four warps must fit, with almost no local memory. Landing is rare and may use local memory;
+      // implicit steps may, too, since they need a matrix and the increments of all stages at once, except for Robertson's
+      // problem.
       const bool fits =
           c.what.model.equations == abi::plain && (c.what.method == "dp5" || is_chosen(c.what.model.name));
       if (part != "sail" || !fits) continue;
@@ -180,7 +180,7 @@ TEST(nvrtc, code_whose_report_is_lost_is_made_anew) {
 }
 
 TEST(nvrtc, warps_fit_by_their_registers) {
-  // 65536 registers of a multiprocessor, given to warps of 32 threads by eights, a quarter of them at each scheduler.
+  // 65536 registers of a multiprocessor, allocated to warps of 32 threads in units of eight, a quarter of them at each scheduler.
   EXPECT_EQ(16, resident_warps(32));
   EXPECT_EQ(8, resident_warps(64));
   EXPECT_EQ(7, resident_warps(65));
@@ -214,7 +214,7 @@ TEST(nvrtc, the_choice_of_registers_is_remembered) {
   EXPECT_LE(first.candidates, 4);
 }
 
-/// The constant memory of a cubin, which is an ELF file: the bytes of its sections .nv.constant3*.
+/// Constant memory of a cubin, which is an ELF file: the bytes of its sections .nv.constant3*.
 std::string constant_memory(const std::string& cubin) {
   const auto part = [&]<class T>(T value, std::size_t at) {
     if (at + sizeof(T) <= cubin.size()) std::memcpy(&value, cubin.data() + at, sizeof(T));
@@ -230,7 +230,7 @@ std::string constant_memory(const std::string& cubin) {
   return bytes;
 }
 
-/// The numbers of a tableau that are not there, of those whose low half is not zero: others are literals anyway.
+/// Number of a tableau's coefficients that are missing, among those with a nonzero low half: other coefficients are literals.
 template <class Table>
 int not_in(const std::string& bytes, const Table& table, int& looked_for) {
   int missing = 0;
@@ -247,8 +247,8 @@ int not_in(const std::string& bytes, const Table& table, int& looked_for) {
   return missing;
 }
 
-// A literal of double precision would take two instructions at each use. The compiler must not make them literals again,
-// and they must have the bits of the tableau.
+// A literal of double precision would take two instructions at each use. The compiler must not turn coefficients into
+// literals, and they must have the bits of the tableau.
 TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
   const model m = describe_model(find_model("lorenz"));
   const auto missing = [&]<class Method>(Method, const model& of) {
@@ -272,7 +272,7 @@ TEST(nvrtc, every_kernel_header_compiles_alone) {
     const std::string header = std::filesystem::relative(entry.path(), kernels).string();
     const auto kind = entry.path().extension();
     if (kind != ".hpp" && kind != ".cuh") continue;
-    if (header == "run/cpu.hpp" || header == "model/describe.hpp") continue;  // for CPUs only
+    if (header == "run/cpu.hpp" || header == "model/describe.hpp") continue;  // CPU only
     const char* options[] = {"--std=c++20", "--gpu-architecture=compute_90", "--device-as-default-execution-space",
                              folder.c_str()};
     nvrtcProgram program;
@@ -298,7 +298,7 @@ TEST(nvrtc, a_second_time_a_module_comes_from_the_cache) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(first.kernels()[i].registers, second.kernels()[i].registers);
 }
 
-// NVRTC does not say which files it reads.
+// NVRTC does not report the files that it reads.
 TEST(nvrtc, a_module_is_compiled_anew_when_an_included_file_has_changed) {
   const auto folder = std::filesystem::path(testing::TempDir());
   const auto header = folder / "with_rate.hpp";
@@ -334,7 +334,7 @@ TEST(nvrtc, a_device_it_does_not_know_is_an_error_that_names_it) {
 
 TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
   const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
-  // The newest architecture there is; compute capabilities have one digit behind the point.
+  // The newest available architecture; compute capabilities have one digit after the point.
   int count = 0;
   ASSERT_EQ(NVRTC_SUCCESS, nvrtcGetNumSupportedArchs(&count));
   std::vector<int> known(static_cast<std::size_t>(count));
@@ -347,7 +347,7 @@ TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
     EXPECT_EQ(newest, part->ptx_of);
     EXPECT_NE(std::string::npos, part->code.find(".target sm_" + std::to_string(newest)));
     EXPECT_NE(std::string::npos, part->code.find(std::string(".entry ") + kernel));
-    // What is not written as fma must not become one: of these the driver's compiler would make fma.
+    // Operations not written as fma must not become fma; the driver's compiler would merge the loose forms below.
     EXPECT_NE(std::string::npos, part->code.find("mul.rn.f64"));
     for (const char* loose : {"\tmul.f64", "\tadd.f64", "\tsub.f64"})
       EXPECT_EQ(std::string::npos, part->code.find(loose)) << loose;

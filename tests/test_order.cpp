@@ -1,5 +1,5 @@
-// Does the predicted order put instances of like work side by side? Work is that of real runs, in steps and events; how
-// full warps are is a model (order.hpp), not a measurement. The table that this prints is the one in docs/cuda.md.
+// The predicted order must put instances with similar work next to each other. Work is that of real runs, in steps and events;
+// the fill of warps is a model (order.hpp), not a measurement. This test prints the table of docs/cuda.md.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -32,7 +32,7 @@ std::vector<double> work_in(const host::chunk_data& c, const std::vector<int>& o
   return r;
 }
 
-/// A sample of what `work` says of two inputs, in random order.
+/// A sample of `work` over two inputs, in random order.
 template <class F>
 host::work_sample sample_of(std::size_t count, F&& work) {
   std::mt19937_64 bits(5);
@@ -62,14 +62,14 @@ TEST(order, warps_are_as_full_as_their_longest_lane_leaves_them) {
 }
 
 TEST(order, a_tree_finds_boxes_that_differ) {
-  // Two inputs, of which neither alone says much: work is 10 where they are on the same side of a half, else 1.
+  // Two inputs, neither of which alone determines much: work is 10 if they are on the same side of a half, otherwise 1.
   const auto sample = sample_of(2000, [](double a, double b) { return (a < 0.5) == (b < 0.5) ? 10.0 : 1.0; });
   const host::work_tree tree(sample);
   const auto rank = [&](double a, double b) {
     const double inputs[] = {a, b};
     return tree.rank_of(inputs);
   };
-  // The ranks of much work come first, wherever on its side of the border an instance is.
+  // The ranks with much work come first, wherever an instance is on its side of the border.
   for (const double x : {0.1, 0.3, 0.4})
     for (const double y : {0.1, 0.3, 0.4}) {
       EXPECT_LT(rank(x, y), rank(x, 1 - y));
@@ -98,12 +98,12 @@ struct problem {
   const char* what;
   const char* model;
   std::vector<std::string> settings;
-  double least;  ///< of what sorting by true work gains over the order of the ids, the prediction has
+  double least;  ///< share of the gain of true work over id order that the prediction reaches
 };
 
 TEST(order, warps_are_fuller_in_the_predicted_order) {
-  // One input that varies says nearly everything. Of several, boxes are fewer along each. Chaos says little: where rho
-  // exceeds 24.06 the work hardly varies, though.
+  // A single varying input determines nearly everything. With several inputs there are fewer boxes along each. Chaos is hardly
+  // predictable: where rho exceeds 24.06 the work hardly varies, though.
   const problem problems[] = {
       {"lorenz, rho", "lorenz", {"sample.rho={uniform=[0.0,21.0]}"}, 0.9},
       {"lorenz, rho, x, y, z",
@@ -127,7 +127,7 @@ TEST(order, warps_are_fuller_in_the_predicted_order) {
     const auto p = plan_of(which.model, settings);
     const auto chunks = chunks_of(p);
     host::work_order order;
-    EXPECT_TRUE(order.order(chunks[1]).empty()) << "nothing has been learnt";
+    EXPECT_TRUE(order.order(chunks[1]).empty()) << "no chunk has been learnt";
     order.learn(chunks[0]);
     double as_they_stand = 0, predicted = 0, by_work = 0;
     for (const std::size_t k : {1u, 2u}) {

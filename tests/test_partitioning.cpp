@@ -1,4 +1,4 @@
-// Methods in descriptor form with coordinate partitioning: order, Newton's matrix, constraints, events, switched constraints, bits.
+// Methods in descriptor form with coordinate partitioning: order, Newton matrix, constraints, events, switched constraints, bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -62,7 +62,7 @@ TEST(partitioning, coefficients_of_positions_are_those_of_the_tables) {
   EXPECT_EQ(T::a[1][1] * T::a[1][1], 0.25);
 }
 
-/// A model at rest in a test: parameters as they are declared.
+/// A model prepared for a test of single evaluations; parameters have their declared values.
 template <class Model>
 struct still_system {
   using form = form_of<Model>;
@@ -89,7 +89,7 @@ struct at_work {
   vec<real, k> acceleration;
   vec<real, m> multiplier;
 
-  /// A point on the constraints near `guess`, with accelerations and multipliers that are not quite those of the motion.
+  /// A point on the constraints near `guess`, with the accelerations and multipliers of the motion there.
   explicit at_work(const std::array<double, n>& guess, std::array<double, 2> modes = {}) {
     for (int i = 0; i < system_type::form::discretes; ++i) system.c.d[i] = modes[static_cast<std::size_t>(i)];
     for (int i = 0; i < n; ++i) y[i] = guess[static_cast<std::size_t>(i)];
@@ -105,7 +105,7 @@ struct at_work {
     return {system, {point, whole::bodies::jacobian_at(point)}};
   }
 
-  /// Psi of eq. 48 with the stage's point at y where the accelerations are those of y.
+  /// Psi of eq. 48 with the stage's point at y if the accelerations are those of y.
   vec<real, k + m> psi(const whole& p, double hg, const vec<real, k + m>& unknown) const {
     state at = y;
     for (int i = 0; i < k; ++i) {
@@ -113,7 +113,7 @@ struct at_work {
       at[i] = at[i] + hg * dv;
       at[k + i] = at[k + i] + dv;
     }
-    // By the first change alone the dependent ones are where the constraints are not.
+    // After the first change alone the dependent coordinates are off the constraints.
     EXPECT_TRUE(none(p.recover(p.tangent_at(t, y), t, at, mask_of<real>::all(true))));
     const auto point = p.at(t, at);
     const auto rows = whole::bodies::rows_at(point);
@@ -152,7 +152,7 @@ struct at_work {
   }
 };
 
-/// R is the Schur complement of eq. 51: with any load on the independent equations both give the same accelerations.
+/// R is the Schur complement of eq. 51: for any load on the independent equations both give the same accelerations.
 template <class Model>
 void expect_the_matrix(const at_work<Model>& w, double hg, double tolerance) {
   using W = at_work<Model>;
@@ -214,7 +214,7 @@ outcome with_fixed_steps(const std::string& model, const std::string& method, do
                      "rtol=1e-13", "run.lanes=1"});
 }
 
-/// Error of the states at the end, the largest.
+/// Largest error of the states at the end.
 double error_of(const outcome& r, const outcome& exact) {
   double worst = 0;
   for (std::size_t i = 0; i < exact.final_state.size(); ++i)
@@ -252,9 +252,9 @@ TEST(partitioning, compound_pendulum_has_the_exact_solution) {
   EXPECT_NEAR(r.final("omega"), 0.8611552694957156350, 1e-9);
 }
 
-// What is stiff turns with the motion: stages of order 1 lose more of the order than those of order 2 or 3, and the step becomes
-// short. The index-2 form after Gear, Gupta and Leimkuhler has the same solution in as many steps of radau5 as the model of bodies:
-// the elimination of multipliers costs it nothing.
+// The stiff direction turns with the motion: stages of order 1 lose more of the order than those of order 2 or 3, and steps become short.
+// radau5 takes as many steps for the index-2 form after Gear, Gupta and Leimkuhler as for the model of bodies, with the same solution,
+// so the elimination of multipliers costs no steps.
 TEST(partitioning, stages_of_low_order_are_slow_where_stiff_springs_turn) {
   const auto exact = run(test_model("two_bobs"), {"method=dop853", "rtol=1e-12", "atol=1e-12", "run.lanes=1"});
   const auto steps_of = [&](const char* model, const char* method, double error) {
@@ -277,7 +277,7 @@ TEST(partitioning, stages_of_low_order_are_slow_where_stiff_springs_turn) {
 
 // ---- the partition ---------------------------------------------------------------------------------------------------
 
-// Through full turns each of the three coordinates is the worst choice for an independent one at some angle.
+// During full turns each of the three coordinates is the worst choice of an independent one at some angle.
 TEST(partitioning, goes_through_full_turns) {
   const std::vector<std::string> spin = {"t=[0.0,20.0]", "run.lanes=1", "initial.omega=15.0"};
   const auto exact = run("compound_pendulum", with({"method=dop853", "rtol=1e-13"}, spin));
@@ -292,8 +292,8 @@ TEST(partitioning, goes_through_full_turns) {
   }
 }
 
-/// The time in which the crank of crank_loop, as declared, turns once: by its energy as a function of its angle. The integrand is
-/// smooth and periodic, so that the trapezoidal rule is exact to rounding.
+/// Time of one turn of the crank of crank_loop, as declared: by its energy as a function of its angle. The integrand is smooth and
+/// periodic, so the trapezoidal rule is exact up to rounding.
 double time_of_a_revolution(double w0) {
   const double a = 0.3, l = 1.0, m1 = 2.0, m2 = 1.5, m3 = 1.0, g = 9.81, pi = 3.14159265358979323846;
   const auto inertia = [&](double angle) {
@@ -313,7 +313,7 @@ double time_of_a_revolution(double w0) {
   return sum * 2 * pi / points;
 }
 
-// Whichever coordinate were independent throughout, at some angle it would tell nothing about the others.
+// No coordinate can stay independent: at some angle each determines nothing about the others.
 TEST(partitioning, a_loop_stays_closed_through_its_dead_points) {
   const double speeds[] = {8.0, 10.0, 14.0};
   for (const double w0 : speeds) {
@@ -348,7 +348,7 @@ TEST(partitioning, events_are_where_an_explicit_method_finds_them) {
 
 // ---- a stiff vehicle -------------------------------------------------------------------------------------------------
 
-// hmmwv7p by minimal coordinates, DOP853 at rtol 1e-12 with steps limited by stability; SciPy's Radau at 1e-10 agrees to 6e-13.
+// hmmwv7p in minimal coordinates, DOP853 at rtol 1e-12 with steps limited by stability; SciPy's Radau at 1e-10 agrees to 6e-13.
 constexpr double vehicle_events[] = {0.500320987135939, 0.591031409824681, 0.599183901685820, 0.611337093942829,
                                      1.238958122964421, 1.330157836953990, 1.339168614452930, 1.352485915689027};
 constexpr double vehicle_x = 8.940814594361786, vehicle_z = 0.713993119624616;
@@ -368,8 +368,8 @@ TEST(partitioning, vehicle_meets_and_leaves_the_bump_on_time) {
   EXPECT_NEAR(r.final("z_0"), vehicle_z, 1e-8);
 }
 
-/// A model's field, d/dt (q, v) with multipliers eliminated, and s = (Phi, d Phi/dt), as saltus evaluates them, with their Jacobians
-/// at a point.
+/// A model's vector field, d/dt (q, v) with multipliers eliminated, and s = (Phi, d Phi/dt), as saltus evaluates them, with their
+/// Jacobians at a point.
 template <class Model>
 struct linearised {
   using form = form_of<Model>;
@@ -394,7 +394,7 @@ struct linearised {
     }
   }
 
-  /// The field's derivative by the states in `free`, from which the constraints give the others.
+  /// The field's derivative by the states in `free`; the constraints determine the others.
   Eigen::MatrixXd by(const std::vector<int>& free) const {
     const auto f = static_cast<Eigen::Index>(free.size());
     std::vector<int> others;
@@ -409,8 +409,8 @@ struct linearised {
   }
 };
 
-// tests/reference/vehicle.py has them from nine minimal coordinates and differences in 60 digits. Two are zero: it goes
-// forward.
+// tests/reference/vehicle.py computes them from nine minimal coordinates and differences in 60 digits. Two are zero, because the vehicle
+// moves forward.
 TEST(partitioning, vehicle_has_the_eigenvalues_of_its_minimal_coordinates) {
   using V = ::hmmwv7p;
   using system_type = still_system<V>;
@@ -452,14 +452,14 @@ TEST(partitioning, vehicle_has_the_eigenvalues_of_its_minimal_coordinates) {
     const auto nearest = std::min_element(left.begin(), left.end(), [value](const z& a, const z& b) {
       return std::abs(a - value) < std::abs(b - value);
     });
-    // The zeros have one eigenvector between them: rounding comes in by its root.
+    // The zeros share one eigenvector, so rounding enters by its square root.
     EXPECT_LE(std::abs(*nearest - value), value == 0.0 ? 1e-4 : 1e-7 + 1e-11 * std::abs(value)) << value;
     left.erase(nearest);
   }
   EXPECT_TRUE(left.empty());
 }
 
-// An explicit method needs 9e5 evaluations for these two seconds, whatever the tolerance.
+// An explicit method needs 9e5 evaluations for these two seconds at every tolerance.
 TEST(partitioning, vehicle_takes_steps_by_its_tolerance_not_by_its_bushings) {
   for (const double tolerance : {1e-2, 1e-3, 1e-4, 1e-5}) {
     const auto r = vehicle_at(fmt::format("{:.0e}", tolerance));
@@ -488,7 +488,7 @@ TEST(partitioning, has_the_same_bits_on_any_lanes) {
   }
 }
 
-// Beyond eight coordinates places are looked up, lane by lane.
+// With more than eight coordinates a lookup finds places, lane by lane.
 TEST(partitioning, vehicle_has_the_same_bits_on_any_lanes) {
   const std::vector<std::string> settings = {"method=inflsdirk4", "rtol=1e-4", "output.events=true",
                                              "sweep.speed={from=3.0,to=6.0,count=11}", "run.threads=1"};
@@ -498,7 +498,7 @@ TEST(partitioning, vehicle_has_the_same_bits_on_any_lanes) {
   expect_same_log(one, eight);
 }
 
-// ---- what it refuses -------------------------------------------------------------------------------------------------
+// ---- rejected cases --------------------------------------------------------------------------------------------------
 
 TEST(partitioning, is_for_mechanical_models_alone) {
   for (const auto& method : methods_here) {

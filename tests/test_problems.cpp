@@ -1,5 +1,5 @@
-// Every built-in model against numbers known without saltus (reference_problems.hpp), to the stated tolerance, with the
-// exact count of events, at rtol = atol = 1e-12.
+// Every built-in model against numbers known without saltus (reference_problems.hpp), to the given tolerance and with the exact
+// count of events, at rtol = atol = 1e-12.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -31,14 +31,14 @@ std::vector<std::string> settings_of(const reference_case& c, const char* method
                                 fmt::format("t=[{:.17g}, {:.17g}]", c.t_begin, c.t_end), "output.events=true"};
   for (const auto& p : c.parameters) s.push_back(fmt::format("parameters.{}={:.17g}", p.name, p.value));
   for (const auto& p : c.initial) s.push_back(fmt::format("initial.{}={:.17g}", p.name, p.value));
-  for (auto& text : s)  // TOML tells 1 from 1.0
+  for (auto& text : s)  // TOML distinguishes 1 from 1.0
     if (const auto at = text.find("="); text.find_first_of(".e[", at) == std::string::npos &&
                                         text.find_first_not_of("0123456789-", at + 1) == std::string::npos)
       text += ".0";
   return s;
 }
 
-/// A state, discrete variable or output of the final point.
+/// Final value of a state, discrete variable or output.
 double final_value(const outcome& r, const std::string& name) {
   for (const auto& s : r.plan.model.states)
     if (s.name == name) return r.final(name);
@@ -58,7 +58,7 @@ TEST_P(Problem, MeetsItsReference) {
 
   EXPECT_STREQ(status_table[r.status[0]].name, c.status);
   EXPECT_NEAR(r.t_final[0], c.t_final, 1e-9 * std::fabs(c.t_final));
-  // Where events are listed but not counted, an accumulation makes their number the engine's affair.
+  // If a case lists events without a count, the engine chooses their number in an accumulation.
   if (c.events > 0 || c.log.empty()) { EXPECT_EQ(r.events[0], c.events); }
   EXPECT_EQ(static_cast<std::int64_t>(r.log.size()), r.events[0]);
   for (const auto& e : c.final_values) EXPECT_NEAR(final_value(r, e.name), e.value, e.allowed()) << e.name;

@@ -1,5 +1,5 @@
-// Integrals beside the states (method/quadrature.hpp): their order in the step size, and what error control makes of them. Closed
-// forms by every form, method and way of running are in tests/matrix.
+// Integrals beside the states (method/quadrature.hpp): their order in the step size, and their part in error control. Closed forms for
+// every form, method and way of running are in tests/matrix.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,10 +29,10 @@ double of(const outcome& r, std::size_t j, std::size_t instance = 0) {
 // x' = 1, fast = cos^2(10 x), growing = exp(x / 10): over [0, 7].
 const double mean_of_fast = 0.5 + std::sin(140.0) / 280.0;
 const double integral_of_growing = 10.0 * (std::exp(0.7) - 1.0);
-// cos^4 has the mean 3/8 + (sin 2a / 4 + sin 4a / 32) / a of a = 10 x.
+// cos^4 has the mean 3/8 + (sin 2a / 4 + sin 4a / 32) / a with a = 10 x.
 const double square_of_fast = 3.0 / 8.0 + (std::sin(140.0) / 4.0 + std::sin(280.0) / 32.0) / 70.0;
 
-// Every method that has an error estimate, at tolerances that its order can reach in some ten thousand steps.
+// Every method with an error estimate, at tolerances that its order reaches in some ten thousand steps.
 class Quadratures : public testing::TestWithParam<const char*> {};
 
 TEST_P(Quadratures, OfFastOutputsAreWithinTenTolerances) {
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(All, Quadratures,
                                          "taylor16", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"),
                          [](const auto& of_case) { return std::string(of_case.param); });
 
-// With constant steps the error of an integral falls as the power of h that the method has, or faster: x' = -x, of x and of x^2.
+// With constant steps the error of an integral decreases with at least the method's power of h: x' = -x, integrals of x and x^2.
 class Orders : public testing::TestWithParam<const char*> {};
 
 TEST_P(Orders, OfIntegralsAreThoseOfTheMethod) {
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(All, Orders,
                                          "taylor8", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"),
                          [](const auto& of_case) { return std::string(of_case.param); });
 
-// An output that jumps without an event, the drift of an invariant, one that is 0 and one that is NaN: no instance is stopped.
+// An output that jumps without an event, the drift of an invariant, one that is 0 and one that is NaN: none ends an instance.
 TEST(Quadratures, OfOutputsThatNoStepResolves) {
   const std::string model = test_model("rotor_outputs");
   const double above = 0.3998435261407058793;  // the part of [0, 100] in which cos(t) > 0.3
@@ -98,14 +98,14 @@ TEST(Quadratures, OfOutputsThatNoStepResolves) {
   }
 }
 
-// Extremes of the drift of an invariant cost no steps: what it is made of is resolved.
+// Extremes of the drift of an invariant cost no steps, since the quantities that form it are resolved.
 TEST(Quadratures, OfADriftCostNoSteps) {
   const std::string model = test_model("rotor_outputs");
   const auto without = run(model, {"rtol=1e-8"}), with = run(model, {"rtol=1e-8", "output.reduce=['max(drift)']"});
   EXPECT_LT(static_cast<double>(with.steps[0]), 1.1 * static_cast<double>(without.steps[0]));
 }
 
-// x = exp(-s / 10) cos(2 s): x'' = 0 first at s = (3 pi / 2 - 2 (pi - atan 20)) / 2, whatever s the trajectory begins with.
+// x = exp(-s / 10) cos(2 s): the first zero of x'' is at s = (3 pi / 2 - 2 (pi - atan 20)) / 2, for every s at which the trajectory begins.
 TEST(Reductions, OfTheTimeOfAnExtremumAreAtIt) {
   const double pi = std::numbers::pi, least = 0.75 * pi - (pi - std::atan(20.0));
   for (const char* method : {"dp5", "tsit5", "dop853", "rodas5p", "taylor16"})
@@ -118,7 +118,7 @@ TEST(Reductions, OfTheTimeOfAnExtremumAreAtIt) {
     }
 }
 
-// Random swings x cos(w t + phase), x = exp(-k t): mean, root mean square, greatest value and its time against closed forms.
+// Random swings x cos(w t + phase), x = exp(-k t): mean, root mean square, maximum and its time against closed forms.
 void expect_random_swings(int count, const std::string& method, double rtol) {
   const auto r = run(
       test_model("waves"),
@@ -145,7 +145,7 @@ void expect_random_swings(int count, const std::string& method, double rtol) {
     const double at = wave(0.0) >= wave(first) || first > T ? 0.0 : first;
     const double off[] = {of(r, 0, i) - mean, of(r, 1, i) - std::sqrt(square), of(r, 2, i) - wave(at),
                           of(r, 3, i) - at};
-    // A flat top within the tolerance of another, or of the beginning, may be taken for it.
+    // A flat maximum within the tolerance of another one, or of the beginning, may be confused with it.
     const bool is_plain = std::abs(wave(0.0) - wave(first)) > 1e3 * rtol;
     const double bound[] = {10.0 * rtol, 10.0 * rtol, 10.0 * rtol, is_plain ? 1e3 * rtol : T};
     for (int j = 0; j < 4; ++j) {

@@ -1,5 +1,5 @@
-// What lanes give up, the host carries on: injected exceptions lose nothing and change nothing beyond the tolerances, and
-// real ones end as they should.
+// The host carries on instances that lanes give up: injected exceptions lose nothing and change nothing beyond the tolerances,
+// and real ones end as they should.
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -48,7 +48,7 @@ void expect_equal_within(const outcome& clean, const outcome& r, double toleranc
   const auto compare = [&](double a, double b) {
     if (std::isnan(a) && std::isnan(b)) return;
     const double off = std::fabs(a - b);
-    furthest = off <= furthest ? furthest : off;  // a NaN stays
+    furthest = off <= furthest ? furthest : off;  // keeps a NaN
   };
   for (std::size_t k = 0; k < clean.final_state.size(); ++k) compare(clean.final_state[k], r.final_state[k]);
   for (std::size_t k = 0; k < clean.samples.size(); ++k) compare(clean.samples[k], r.samples[k]);
@@ -77,7 +77,7 @@ TEST(Rescue, InjectedExceptionsLoseNothing) {
     SCOPED_TRACE(share);
     const outcome r = run("ball_drag", with(balls, {set("inject_exceptions", share)}));
     const auto& tally = r.summary.counts;
-    // Nothing is lost, everything ends well, and as many were rescued as had been given up.
+    // Nothing is lost, all instances end well, and each one that was given up is rescued.
     EXPECT_EQ(tally.ok() + tally.rescued() + tally.failed() + tally.not_finished(), 3000);
     EXPECT_EQ(tally.failed(), 0);
     EXPECT_EQ(tally.not_finished(), 0);
@@ -133,7 +133,7 @@ TEST(Rescue, OfSlidesRestsTimeEventsAndConditions) {
   EXPECT_EQ(r.summary.counts.failed() + r.summary.counts.not_finished(), 0);
   EXPECT_EQ(r.summary.counts.rescued(), with_exception(r));
   EXPECT_GT(with_exception(r), 150);
-  // How many bounces come before a rest is the engine's affair; all else is as it was.
+  // The engine chooses how many bounces come before the rest; everything else is unchanged.
   double furthest = 0;
   for (std::size_t k = 0; k < clean.final_state.size(); ++k)
     furthest = std::fmax(furthest, std::fabs(clean.final_state[k] - r.final_state[k]));
@@ -151,7 +151,7 @@ TEST(Rescue, OfSlidesRestsTimeEventsAndConditions) {
   }
 }
 
-// Implicit methods have two ways more to give up, and go on with the same method.
+// Implicit methods have two more reasons to give up, and continue with the same method.
 TEST(Rescue, OfImplicitMethods) {
   struct ensemble {
     const char* model;
@@ -181,13 +181,13 @@ TEST(Rescue, OfImplicitMethods) {
   }
 }
 
-// ---- real ones
+// ---- real exceptions
 
 const std::string mishaps = test_model("mishaps");
 
 TEST(Mishaps, AGuardThatJumpsOverZero) {
-  // It has no root. It is found to have changed sides, and located by bracketing to where it does so, on its proper side;
-  // wherever that is, and without standing still there.
+  // The guard has no root. The engine sees that it has changed sides and brackets the change, so that the event is on the proper
+  // side, without standing still, wherever the change is.
   for (const std::string guard : {"jump", "wall"}) {
     const auto r = run(mishaps, {"rtol=1e-8", "output.events=true", "max_steps=1000", "sample.count=1000",
                                  "sample." + guard + "_at={uniform=[0.0, 2.0]}"});
@@ -199,12 +199,12 @@ TEST(Mishaps, AGuardThatJumpsOverZero) {
     for (const auto& e : r.log)
       EXPECT_NEAR(e.time, in.parameters[column * 1000 + static_cast<std::size_t>(e.instance)], 1e-13) << guard;
     EXPECT_EQ(std::accumulate(r.out_of_order_roots.begin(), r.out_of_order_roots.end(), 0LL), 0)
-        << "there is no other guard to be first";
+        << "no other guard could be first";
   }
 }
 
 TEST(Mishaps, ABlowUpIsNotRescuedAndSaysSo) {
-  // y' = y^2 has its pole at t = 1. Beside it, instances without one.
+  // y' = y^2 has its pole at t = 1. Other instances have none.
   const auto r = run(mishaps, with(tight, {"growth=0.0", "sweep.square=[0.0, 1.0, 0.25]"}));
   EXPECT_EQ(name_of(r.status[0]), "finished");
   EXPECT_EQ(name_of(r.status[2]), "finished");
@@ -227,7 +227,7 @@ TEST(Mishaps, ANumberThatIsNoneEndsAtItsTime) {
 }
 
 TEST(Mishaps, AStepAtTheFloorOfFloatIsCarriedOnInDouble) {
-  // At t = 2^22 an ulp of a float is 1/2: no step that y' = -y asks for can be told from none, but in double.
+  // At t = 2^22 an ulp of a float is 1/2: single precision cannot resolve any step that y' = -y requires, but double can.
   const std::vector<std::string> late = {"rtol=1e-8", "precision=float", "t=[4194304.0, 4194306.0]",
                                          "output.events=true"};
   const auto r = run(mishaps, with(late, {"jump_at=1.5"}));
@@ -243,8 +243,8 @@ TEST(Mishaps, AStepAtTheFloorOfFloatIsCarriedOnInDouble) {
 }
 
 TEST(Mishaps, TimeAndStateMoveTogether) {
-  // Where an ulp of t is as large as the steps - 1/8 s at 1e15, 1/16 s at 2^20 in float - steps are what t moves
-  // by: the state that counts seconds ends at 4, and y at exp(-4).
+  // If an ulp of t is as large as the steps - 1/8 s at 1e15, 1/16 s at 2^20 in float - steps are the amounts by which t
+  // moves: the state that counts seconds ends at 4, and y at exp(-4).
   for (const auto& where : {std::vector<std::string>{"t=[1e15, 1000000000000004.0]"},
                             std::vector<std::string>{"t=[1048576.0, 1048580.0]", "precision=float"}}) {
     const auto r = run(mishaps, with(where, {"rtol=1e-5"}));
@@ -255,7 +255,7 @@ TEST(Mishaps, TimeAndStateMoveTogether) {
 }
 
 TEST(Mishaps, WhatIsNotNumericalIsNotRescued) {
-  // A bad start and a budget are no matter of arithmetic.
+  // Bad starts and budgets are failures without rescue.
   const auto start = run(mishaps, with(tight, {"nan_from=-1.0"}));
   EXPECT_EQ(name_of(start.status[0]), "bad_start");
   EXPECT_EQ(start.exception[0], 0);

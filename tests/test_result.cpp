@@ -1,4 +1,4 @@
-// The result file: what is in it. Others of these tests are in result/.
+// Contents of the result file. Other tests of results are in result/.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace saltus::host::result_test {
 namespace {
 
-// As the program does: some tests fill a disk.
+// The program does this, too; some tests fill a disk.
 [[maybe_unused]] const bool hdf5_is_ours = (own_hdf5(), true);
 
 // ----------------------------------------------------------------------------------------------------------- the file
@@ -62,7 +62,7 @@ TEST(result, holds_inputs_finals_and_counters_whatever_the_chunks) {
                                     {"undetermined", 80}})
       for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(r.integers(name)[i], tag + static_cast<long long>(i));
     EXPECT_FALSE(r.has("lift") || r.has("time") || r.has("event_time") || r.has("event_row_size"));
-    EXPECT_FALSE(r.has("residual") || r.has("residual_of") || r.has("switched")) << "no constraint, one method";
+    EXPECT_FALSE(r.has("residual") || r.has("residual_of") || r.has("switched")) << "no constraints, one method";
   }
 }
 
@@ -168,7 +168,7 @@ TEST(result, residuals_of_a_model_with_constraints) {
   EXPECT_EQ(r.flags("residual_of"), (std::vector<int>{-1, 0, 1}));
   EXPECT_EQ(r.text("residual_of", "flag_meanings"), "none lift velocity");
 
-  // Which equations are constraints is known by the states that are algebraic, whatever the form.
+  // Algebraic states show which equations are constraints, in every form.
   for (const auto form : {abi::with_mass, abi::implicit})
     for (const int index : {0, 1}) {
       plan p = valve(2);
@@ -371,7 +371,7 @@ TEST(result, a_model_without_guards_parameters_and_outputs) {
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.reals("final_y"), marks(5, 0, 1));
   EXPECT_EQ(r.reals("time"), std::vector<double>{1});
-  // No event can happen, but whoever reads the names of the guards finds the attributes.
+  // No event can happen, but readers of the guards' names find the attributes.
   EXPECT_EQ(r.flags("event_guard"), std::vector<int>{-1});
   EXPECT_EQ(r.text("event_guard", "flag_meanings"), "none");
 }
@@ -390,7 +390,7 @@ TEST(result, reductions_by_their_written_names) {
 
 TEST(result, what_was_never_written_was_not_run) {
   const folder dir;
-  plan p = valve(200'000);  // several chunks of the file: some begun, some never touched
+  plan p = valve(200'000);  // several chunks of the file: some begun, some untouched
   p.log_events = true;
   p.compression = 1;
   p.reductions = {{reduction::kind::max, false, 0, "max(lift)"}};

@@ -1,4 +1,4 @@
-// Impacts with Coulomb's friction. Every number is from analysis, or from an enumeration of all modes of contacts that shares nothing
+// Impacts with Coulomb friction. Every number comes from analysis, or from an enumeration of all modes of contacts that shares nothing
 // with the kernels.
 #include <array>
 #include <optional>
@@ -15,8 +15,8 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------- a disc on the floor
 
-/// What thrown_disc does, by its closed form: the vertical motion is that of a ball without friction, and each impact takes
-/// mu (1 + e) |v_n| (1 + 1/shape) from the slip of the lowest point, or all of it.
+/// Closed form of thrown_disc: the vertical motion is that of a ball without friction, and each impact takes mu (1 + e) |v_n| (1 + 1/shape)
+/// from the slip of the lowest point, or all of the slip.
 struct thrown {
   double e, mu, shape = 0.5, vx = 1.0, omega = 60.0, r = 0.1, g = 9.81, height = 0.9, slowest = 0.01;
 
@@ -24,7 +24,7 @@ struct thrown {
     double time, x, vx, omega;
   };
   std::vector<state> impacts;
-  double rolls = 0.0, x = 0.0;  ///< when it begins to roll, and where
+  double rolls = 0.0, x = 0.0;  ///< time and place at which rolling begins
 
   explicit thrown(double e_, double mu_, double shape_ = 0.5, double omega_ = 60.0)
       : e(e_), mu(mu_), shape(shape_), omega(omega_) {
@@ -45,7 +45,7 @@ struct thrown {
     rolls = time + slides;
   }
   double slip() const { return vx + r * omega; }
-  /// The most friction can give for each unit of mass; no more than what ends the slip.
+  /// Applies at most the friction impulse per unit of mass, but no more than ends the slip.
   void push(double most) {
     const double p = std::copysign(std::min(most, std::fabs(slip()) / (1.0 + 1.0 / shape)), -slip());
     vx += p;
@@ -94,7 +94,7 @@ TEST(ThrownDisc, BouncesSlidesAndRollsAsTheClosedFormDoes) {
   EXPECT_GE(slid, 2);
 }
 
-// Across and along the contact of a disc nothing acts on the other: energy never grows, whatever e <= 1 and mu are.
+// Normal and tangential directions of a disc's contact are decoupled: energy never grows, for all e <= 1 and mu.
 TEST(ThrownDisc, NeverGainsEnergy) {
   const outcome r = run("thrown_disc", {"rtol=1e-9", "t=[0.0,3.0]", "sample.count=500", "sample.seed=3",
                                         "sample.restitution={uniform=[0.0,1.0]}", "sample.mu={uniform=[0.0,2.0]}",
@@ -122,7 +122,7 @@ TEST(ThrownDisc, HasTheSameBitsInAllLanes) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------ several at once
+// --------------------------------------------------------------------------------------------------------- simultaneous
 
 /// A body that meets up to four rough surfaces at once: tests/models/rough_corner.hpp.
 struct corner {
@@ -177,13 +177,13 @@ corner random_corner(unsigned seed, std::size_t count) {
 
 using four = std::array<double, corner::most>;
 
-/// What an impact may come to: velocities, and impulses across contacts.
+/// A possible outcome of an impact: velocities, and normal impulses.
 struct solution {
   corner::vector v;
   four normal;
 };
 
-/// What is assumed of one contact: an impulse across it beyond the least, and one along it.
+/// Assumption about one contact: a normal impulse beyond the least, and a tangential one.
 enum sliding { none, sticks, up, down };
 struct mode {
   bool more;
@@ -194,15 +194,15 @@ corner::vector sum(const corner::vector& a, double f, const corner::vector& b) {
   return {a[0] + f * b[0], a[1] + f * b[1], a[2] + f * b[2]};
 }
 
-/// Impulses that belong to some modes, from as many equations; nothing where these depend on each other, or the impulses do not obey
-/// the laws.
+/// Impulses of the given modes, from as many equations; nothing if the equations depend on each other, or the impulses violate the
+/// laws.
 std::optional<solution> in_modes(const corner& c, const std::vector<mode>& of, const corner::vector& before, double e,
                                  const four& least) {
   corner::vector v = before;
   const auto give = [&](const corner::vector& direction, double p) {
     for (std::size_t j = 0; j < 3; ++j) v[j] += direction[j] * p / c.mass[j];
   };
-  // An impulse across a contact that slips has one along it.
+  // The normal impulse of a slipping contact implies a tangential one.
   const auto pull = [&](std::size_t k) { return of[k].along == up ? -c.mu[k] : of[k].along == down ? c.mu[k] : 0.0; };
   const auto whole = [&](std::size_t k) { return sum(c.across[k], pull(k), c.along[k]); };
   std::size_t equations = 0;
@@ -210,7 +210,7 @@ std::optional<solution> in_modes(const corner& c, const std::vector<mode>& of, c
     if (!of[k].more && least[k] == 0.0 && of[k].along != none) return {};  // no impulse, no friction
     equations += (of[k].more ? 1 : 0) + (of[k].along == sticks ? 1 : 0);
   }
-  if (equations > 3) return {};  // of three velocities: they depend on each other
+  if (equations > 3) return {};  // dependent, since there are three velocities
   for (std::size_t k = 0; k < c.count; ++k) give(whole(k), least[k]);
 
   struct unknown {
@@ -249,7 +249,7 @@ std::optional<solution> in_modes(const corner& c, const std::vector<mode>& of, c
   return solution{v, pn};
 }
 
-/// All that an impact may come to.
+/// All possible outcomes of an impact.
 std::vector<solution> all_modes(const corner& c, const corner::vector& before, double e, const four& least = {}) {
   std::vector<solution> found;
   for (std::size_t choice = 0; choice < std::size_t{1} << (3 * c.count); ++choice) {
@@ -283,10 +283,10 @@ double nearest(const std::vector<solution>& all, const corner::vector& v) {
 }
 
 struct tally {
-  int found = 0, none = 0, missed = 0, gained = 0;  ///< missed: no impulses were found although there are some
+  int found = 0, none = 0, missed = 0, gained = 0;  ///< missed: no impulses were found although some exist
 };
 
-/// Impacts at random corners, each compared with all that modes allow.
+/// Impacts at random corners, each compared with all outcomes that modes allow.
 tally compare(std::size_t count, unsigned cases, const char* law) {
   tally t;
   const bool poisson = std::string(law) == "Poisson";
@@ -318,9 +318,9 @@ tally compare(std::size_t count, unsigned cases, const char* law) {
   return t;
 }
 
-// Lemke's method finds a solution wherever theory promises one, without restitution and with Poisson's; and of Newton's law in
-// nearly all cases that have one. Energy is never gained without restitution, which is a theorem, nor by Poisson's law, which is
-// none here; and it may be by Newton's law where contacts have friction.
+// Lemke's method finds a solution in all cases guaranteed by theory, without restitution and with Poisson's law; with Newton's law, in
+// nearly all solvable cases. Energy never grows without restitution (a theorem), nor with Poisson's law (an observation); it may grow
+// with Newton's law if contacts have friction.
 TEST(RoughImpacts, AreAmongWhatAllModesAllow) {
   int gained = 0, missed = 0, cases = 0;
   for (std::size_t count = 1; count <= 4; ++count) {
@@ -339,7 +339,7 @@ TEST(RoughImpacts, AreAmongWhatAllModesAllow) {
   EXPECT_LT(missed, 10);
 }
 
-// A drive that keeps the first velocity makes the body infinitely heavy along it.
+// A drive that keeps the first velocity makes the body infinitely heavy in its direction.
 TEST(RoughImpacts, LeaveAloneWhatAConstraintKeeps) {
   int found = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {
@@ -351,7 +351,7 @@ TEST(RoughImpacts, LeaveAloneWhatAConstraintKeeps) {
     const outcome r = run(test_model("rough_corner"), with(c.settings(), {"driven=1.0"}));
     c.mass[0] = HUGE_VAL;
     const auto expected = all_modes(c, c.v, c.e);
-    if (expected.empty()) continue;  // what is driven cannot be stopped
+    if (expected.empty()) continue;  // the driven velocity cannot be stopped
     if (name_of(r.status[0]) == "no_impulses") continue;
     ASSERT_EQ(name_of(r.status[0]), "stopped");
     EXPECT_NEAR(r.log[0].after[3], -1.0, 1e-14);

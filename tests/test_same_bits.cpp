@@ -1,4 +1,4 @@
-// One instance has the same bits whatever ran beside it: batch size, order, threads, lanes, groups, chunks,
+// An instance has the same bits for every batch size, order, number of threads, lanes and groups, chunk size and
 // compiler.
 #include "same_bits.hpp"
 
@@ -19,11 +19,11 @@ struct ensemble {
   std::vector<std::string> settings;
 };
 
-/// Every number of groups that take turns, with one number of lanes each.
+/// Settings for groups that take turns: each number of lanes has one number of groups.
 std::string groups_of(int lanes) { return fmt::format("run.groups={}", lanes == 4 ? 3 : lanes > 4 ? 2 : 1); }
 
-/// Random order, samples, reductions and events at once; models with libm-like functions, discrete variables, many roots;
-/// time events, sliding, rest and conditions; searches by intervals, guards in the error control, exceptions and rescue.
+/// Random order, samples, reductions and events at once; models with elementary functions, discrete variables, many roots; time
+/// events, sliding, rest and conditions; certified search, guards in the error control, exceptions and rescue.
 std::vector<ensemble> ensembles() {
   return {
       {"relief_valve",
@@ -49,8 +49,8 @@ std::vector<ensemble> ensembles() {
   };
 }
 
-/// Implicit methods: an ODE, constraints of index 1 (with guesses that are off, so that lanes need different numbers of
-/// iterations), a residual, and constraints of index 2; all with events, by one method of every family.
+/// Implicit methods: an ODE, constraints of index 1 (with inexact guesses, so that lanes need different numbers of
+/// iterations), a residual, and constraints of index 2; all with events, with one method of every family.
 std::vector<ensemble> implicit_ensembles() {
   const std::string models = std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/";
   return {
@@ -119,7 +119,7 @@ class SameBitsImplicit : public ::testing::TestWithParam<std::size_t> {
   }
 };
 
-// Vectors of one register, and of two.
+// Packs of one register, and of two.
 TEST_P(SameBitsImplicit, WhateverLanesThreadsAndChunks) {
   const outcome reference = go({"run.lanes=1", "run.threads=1"});
   EXPECT_EQ(reference.summary.counts.not_finished(), 0);
@@ -135,9 +135,9 @@ TEST_P(SameBitsImplicit, WhateverLanesThreadsAndChunks) {
     }
 }
 
-// ---- models that choose, at random -----------------------------------------------------------------------------------
+// ---- models that select, at random -----------------------------------------------------------------------------------
 
-/// A form of equations in which right-hand sides, constraints and guards choose by modes and by states, and a method for it.
+/// A form of equations whose right-hand sides, constraints and guards select by modes and by states, and a method for it.
 struct chooser {
   std::string form, method;
 };
@@ -185,7 +185,7 @@ class Choosers : public ::testing::TestWithParam<chooser> {
     const outcome one = go(count, {"run.lanes=1"}), wide = go(count, {"run.threads=2", "run.chunk=37"});
     std::size_t events = 0;
     for (const long long of_one : one.events) events += static_cast<std::size_t>(of_one);
-    EXPECT_GT(events, static_cast<std::size_t>(count)) << "branches change on the way";
+    EXPECT_GT(events, static_cast<std::size_t>(count)) << "branches change during the run";
     for (std::int64_t i = 0; i < count && !HasFatalFailure(); ++i) expect_same(one, i, wide, i);
   }
 };
@@ -223,7 +223,7 @@ std::string digests() {
 }
 
 TEST(Compilers, AgreeOnEveryBit) {
-  if (std::getenv("SALTUS_PRINT_DIGESTS") != nullptr) {  // called by itself, below
+  if (std::getenv("SALTUS_PRINT_DIGESTS") != nullptr) {  // the test starts itself with this variable, below
     fmt::print("digests: {}\n", digests());
     return;
   }

@@ -1,4 +1,4 @@
-// The sampler: which id gets which values, and whether random values follow their distributions.
+// The sampler: the values of each id, and whether random values follow their distributions.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -40,7 +40,7 @@ plan fixed_plan() {
   return p;
 }
 
-/// `count` instances of one random parameter.
+/// `count` instances with one random parameter.
 plan random_plan(const distribution& drawn_from, std::int64_t count, std::uint64_t seed = 7) {
   plan p = fixed_plan();
   p.random = {{parameter(1), drawn_from}};
@@ -59,7 +59,7 @@ std::vector<double> draws(const plan& p, int index = 1) {
   return column(out.parameters, index, p.count);
 }
 
-/// Bit for bit, NaN included.
+/// Compares bit for bit, NaN included.
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
     return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
@@ -122,7 +122,7 @@ TEST(sampler, a_logarithmic_range_has_exact_ends_and_even_ratios) {
   for (int i = 0; i <= 6; ++i) EXPECT_NEAR(value_at(range(1e-3, 1e3, 7, true), i) / std::pow(10.0, i - 3), 1, 4e-15);
   EXPECT_EQ(value_at(range(3, 7, 9, true), 0), 3.0);  // exp(log(3)) and exp(log(7)) round to other numbers
   EXPECT_EQ(value_at(range(3, 7, 9, true), 8), 7.0);
-  // So narrow that rounding in exp and log would lead out of it.
+  // A range so narrow that rounding in exp and log would leave it.
   const double above = 1e5 * (1 + 3e-15);
   for (int i = 0; i < 1000; ++i) {
     const double value = value_at(range(1e5, above, 1000, true), i);
@@ -171,7 +171,7 @@ TEST(sampler, the_bits_are_philox_4x64_10_keyed_as_documented) {
   EXPECT_NEAR(out.initial[1], 1.270185930361416945, 1e-15);
 }
 
-/// A distribution with its distribution function and its first moments, all from the textbook formulas.
+/// A distribution with its distribution function and its first moments, all from textbook formulas.
 struct known_distribution {
   const char* name;
   distribution drawn_from;
@@ -217,7 +217,7 @@ std::vector<known_distribution> known_distributions() {
   };
 }
 
-/// Largest distance between the empirical and the given distribution function (Kolmogorov, Smirnov).
+/// Largest distance between the empirical and the given distribution function (Kolmogorov-Smirnov).
 double distance(std::vector<double> values, const std::function<double(double)>& cumulative) {
   std::sort(values.begin(), values.end());
   const double n = static_cast<double>(values.size());
@@ -229,7 +229,7 @@ double distance(std::vector<double> values, const std::function<double(double)>&
   return d;
 }
 
-// A right sampler exceeds 2.23 / sqrt(n) with probability 2 exp(-2 * 2.23^2) = 1e-4; the seed is fixed.
+// A correct sampler exceeds 2.23 / sqrt(n) with probability 2 exp(-2 * 2.23^2) = 1e-4; the seed is fixed.
 double allowed_distance(std::size_t n) { return 2.23 / std::sqrt(static_cast<double>(n)); }
 
 TEST(sampler, values_follow_their_distributions) {
@@ -238,7 +238,7 @@ TEST(sampler, values_follow_their_distributions) {
     const auto values = draws(random_plan(drawn_from, n));
     EXPECT_LT(distance(values, cumulative), allowed_distance(n)) << name;
 
-    // Five standard errors, of the mean and of the variance.
+    // Five standard errors of the mean and of the variance.
     const double m = std::accumulate(values.begin(), values.end(), 0.0) / n;
     double v = 0;
     for (const double x : values) v += (x - mean) * (x - mean) / n;
@@ -271,7 +271,7 @@ TEST(sampler, truncated_values_stay_inside_and_follow_the_truncated_distribution
   }
 }
 
-TEST(sampler, a_rare_tail_is_reached) {  // 1 - Phi(3) = 1.35e-3, about the least that a spec may ask for
+TEST(sampler, a_rare_tail_is_reached) {  // 1 - Phi(3) = 1.35e-3, nearly the least that a spec may ask for
   distribution tail{distribution::kind::normal, 0, 1, 0};
   tail.min = 3;
   const auto values = draws(random_plan(tail, 2000));
@@ -309,14 +309,14 @@ TEST(sampler, columns_and_neighbours_are_uncorrelated) {
   const distribution drawn_from{distribution::kind::normal, 0, 1, 0};
   plan p = random_plan(drawn_from, n);
   p.random.push_back({parameter(2), drawn_from});
-  p.random.push_back({state(1), drawn_from});  // the same index as the first, another kind
+  p.random.push_back({state(1), drawn_from});  // same index as the first, but another kind
   columns out;
   sampler(p).fill(0, n, out);
   const auto a = column(out.parameters, 1, n), b = column(out.parameters, 2, n), c = column(out.initial, 1, n);
   const auto correlation = [](const auto& x, const auto& y, std::int64_t lag) {
     return std::inner_product(x.begin() + lag, x.end(), y.begin(), 0.0) / n;
   };
-  const double allowed = 5 / std::sqrt(static_cast<double>(n));  // five deviations, as they are independent
+  const double allowed = 5 / std::sqrt(static_cast<double>(n));  // five standard errors for independent inputs
   EXPECT_NEAR(correlation(a, b, 0), 0, allowed);
   EXPECT_NEAR(correlation(a, c, 0), 0, allowed);
   EXPECT_NEAR(correlation(a, a, 1), 0, allowed);

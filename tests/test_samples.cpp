@@ -1,5 +1,5 @@
-// Samples between the ends of steps lie on the constraints of their model, whatever the tolerance, and are as near to the closed form as
-// the ends of steps are.
+// Samples between the ends of steps lie on the constraints of their model at every tolerance, and are as close to the closed form as the
+// ends of steps.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(Samples, OfIndexOneLieOnTheConstraints) {
     }
 }
 
-// x^2 + y^2 = 1, and z = 2 + sin t, which its time derivative says.
+// x^2 + y^2 = 1, and z = 2 + sin t, which the constraint's time derivative determines.
 TEST(Samples, OfIndexTwoLieOnTheConstraintsAndOnTheirDerivatives) {
   for (const char* method : {"radau5"})
     for (const double rtol : tolerances) {

@@ -1,6 +1,6 @@
-// A few models with a few methods, with events logged, certified or rescued: what the modules do under address and
-// undefined-behaviour sanitizers, which the program of the preset `asan` compiles them with. Under others it is quick, and says
-// that every instance ends as it should.
+// A few models with a few methods, with events logged, certified search or rescue: the program of the preset `asan` compiles the modules
+// with address and undefined-behaviour sanitizers. With other presets the test is quick, and checks that every instance ends as it
+// should.
 #include <gtest/gtest.h>
 
 #include "event_runs.hpp"
@@ -14,8 +14,8 @@ struct ensemble {
   std::vector<std::string> settings;
 };
 
-// Each of them is a module or two of its own, and with sanitizers every module takes most of a minute to compile: packs of two
-// lanes have masks and exchanges of all widths, one lane is in one of them.
+// Each of them needs one or two modules, and compiling a module with sanitizers takes most of a minute: packs of two lanes have masks
+// and exchanges of all widths, and one of the ensembles uses one lane.
 const std::vector<ensemble>& ensembles() {
   static const std::vector<ensemble> list = {
       {"valve_dp5",

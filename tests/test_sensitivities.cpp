@@ -1,5 +1,5 @@
-// Derivatives with respect to parameters and initial values, exact through events: beside closed forms, and beside differences of runs
-// that know nothing of them.
+// Derivatives by parameters and initial values, exact through events: against closed forms, and against differences of runs without
+// sensitivities.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -29,12 +29,12 @@ std::string by(const std::vector<std::string>& names) {
 const char* reason_of(const outcome& r, std::size_t instance = 0) {
   return sensitivity_table[r.sensitivity[instance]].name;
 }
-/// a is b, to so many parts of b (and of 1).
+/// Asserts that a equals b within a part of b (and of 1).
 void expect_near(double a, double b, double part, const std::string& what) {
   EXPECT_NEAR(a, b, part * (1 + std::fabs(b))) << what;
 }
 
-/// The derivative of reduction number k by parameter j.
+/// Derivative of reduction number k by parameter j.
 double reduced_by(const outcome& r, std::size_t k, std::size_t j) {
   return r.derivative(r.plan.model.states.size() + r.plan.model.outputs.size() + 1 + k, j);
 }
@@ -64,14 +64,14 @@ void expect_decay(const std::vector<std::string>& methods, const std::string& er
           if (i == 3) expect_near(r.derivative(q, j), derivatives[j][q], 1e-8, fmt::format("{} at the end", method));
         }
     }
-    for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(r.derivative(3, j), 0.0);  // the end of the span stays
+    for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(r.derivative(3, j), 0.0);  // the end of the span stays fixed
   }
 }
 
 TEST(Sensitivities, OfALinearEquation) { expect_decay({"dp5"}); }
 TEST(Sensitivities, OfALinearEquationByOtherMethods) { expect_decay({"dop853", "bs3", "rdpk510", "rkf78", "tsit5"}); }
 
-/// A ball dropped from h: bounce k at T (1 + 2 (e + ... + e^(k-1))), T = sqrt(2 h / g), from where it leaves with e^k sqrt(2 g h).
+/// A ball dropped from h: bounce k at T (1 + 2 (e + ... + e^(k-1))), T = sqrt(2 h / g), after which the speed is e^k sqrt(2 g h).
 struct bounces {
   double h = 1.0, g = 9.81, e = 0.7;
   double time(int k) const {
@@ -125,7 +125,7 @@ TEST(Sensitivities, OfABouncingBall) {
 }
 
 TEST(Sensitivities, WhereTheEndMoves) {
-  // The eleventh bounce is the last: what is left then, and when.
+  // The eleventh bounce is the last: state and time there.
   const bounces b;
   const auto r = run("bouncing_ball", {"rtol=1e-12", "initial.height=1.0", "output.samples.count=41",
                                        by({"restitution", "gravity", "initial.height"})});
@@ -137,7 +137,7 @@ TEST(Sensitivities, WhereTheEndMoves) {
 }
 
 TEST(Sensitivities, WhileSliding) {
-  // From x - y = gap the diagonal is reached at gap / ((v+ - u+); on it the rate is the convex combination that stays there.
+  // From x - y = gap, x reaches the diagonal at gap / ((v+ - u+); on it the derivative is the convex combination that stays there.
   const auto r = run("filippov_plane", {"rtol=1e-10", "initial.x=1.5", "initial.y=1.0", "output.events=true",
                                         by({"u_plus", "v_minus", "initial.x"})});
   ASSERT_STREQ(reason_of(r), "defined");
@@ -156,8 +156,8 @@ TEST(Sensitivities, WhileSliding) {
   expect_near(r.log.at(0).derivative[2], 1 / 3.5, 1e-10, "time by x");
 }
 
-/// Constant friction: the block is dragged along an arc of a circle until it has the velocity of the belt, sticks until the spring
-/// pulls as much as friction can, and slips back along another.
+/// Constant friction: the block moves along a circular arc until it has the velocity of the belt, sticks until the spring force equals the
+/// maximum friction, and slips back along another arc.
 struct stick_and_slip {
   using real = long double;
   real mass = 1, stiffness = 1.2L, belt = 0.2L, friction = 1;
@@ -193,7 +193,7 @@ TEST(Sensitivities, OfABlockThatSticksAndSlips) {
   }
 }
 
-/// two_marks, by all of its parameters that matter: one module for all of these.
+/// two_marks with all of its relevant parameters: one module for all of these tests.
 const std::vector<std::string> marks = {
     "rtol=1e-10", "output.events=true", "output.samples.times=[0.5,1.0,1.5]",
     "output.reduce=['integral(x)', 'max(x)', 'mean(x)', 'integral(product)', 'max(y)', 'value(x at 1.7)', "
@@ -204,7 +204,7 @@ outcome run_marks(const std::vector<std::string>& settings) {
 }
 
 TEST(Sensitivities, OfTimeEvents) {
-  // At the mark of x, t = 0.5, x is doubled. At pulse_at x grows by 1, which is nothing to its derivative:
+  // At the mark of x, t = 0.5, x is doubled. At pulse_at x grows by 1, which does not change its derivative:
   // x(2) = growth x_mark + x_speed (2 - x_mark / x_speed) + 1
   const auto r = run_marks({"x_mark=0.6", "pulse_at=1.4", "y_mark=30.0"});
   ASSERT_STREQ(reason_of(r), "defined");
@@ -222,7 +222,7 @@ TEST(Sensitivities, OfALinearEquationByARosenbrockMethod) { expect_decay({"rodas
 TEST(Sensitivities, OfALinearEquationByImplicitMethods) { expect_decay({"radau5", "esdirk4", "sdirk4", "rodas4"}); }
 TEST(Sensitivities, OfALinearEquationWhereTheirErrorsCount) { expect_decay({"rodas4", "sdirk4", "radau5"}, "true"); }
 
-/// More states than entries of a Jacobian are multiplied with one by one (method/step_derivatives.hpp).
+/// More states than the entries of a Jacobian that are multiplied one by one (method/step_derivatives.hpp).
 TEST(Sensitivities, OfManyStatesByARosenbrockMethod) {
   const auto r =
       run(test_model("herd"), {"rtol=1e-10", "atol=1e-12", "method=rodas5p", by({"draw", "decay", "force"})});
@@ -237,8 +237,8 @@ TEST(Sensitivities, OfManyStatesByARosenbrockMethod) {
   expect_near(r.derivative(8, 2), T * T * T / 3, 1e-8, "by the force");
 }
 
-/// Those of a stiff model, too, and its states, are the same on any lanes and beside however many others, and states are those of a run
-/// without.
+/// The derivatives of a stiff model and its states are also the same on any lanes and beside any number of other instances, and the states
+/// are those of a run without derivatives.
 TEST(Sensitivities, OfAStiffModelHaveTheSameBitsHoweverTheyAreRun) {
   const std::vector<std::string> settings = {"method=rodas5p", "rtol=1e-6", "sample.count=13",
                                              "sample.k1={uniform=[1.6,1.8]}"};
@@ -251,7 +251,7 @@ TEST(Sensitivities, OfAStiffModelHaveTheSameBitsHoweverTheyAreRun) {
     ASSERT_EQ(bits(wide.final_derivative[i]), bits(narrow.final_derivative[i])) << i;
 }
 
-/// The derivatives of three states by three parameters as SUNDIALS CVODES 6.4.1 has them (reference/cvodes_sensitivities.c).
+/// Derivatives of three states by three parameters from SUNDIALS CVODES 6.4.1 (reference/cvodes_sensitivities.c).
 void expect_cvodes(const std::string& model, const std::vector<std::string>& settings,
                    const std::vector<std::string>& names, const double (&expected)[3][3]) {
   const auto r = run(model, with(settings, {by(names)}));
@@ -278,7 +278,7 @@ TEST(Sensitivities, OfStiffReactionsBesideCVODES) {
                    {-2.288355088908e-09, -1.138059509356e-13, 2.288468894859e-09}});
 }
 
-/// parts/cubic_base.hpp: z grows by speed t; at `level` x jumps by `bump` and another slope holds; w = log(2 + z^2), x = z^3 + slope z.
+/// parts/cubic_base.hpp: z grows by speed t; at `level` x jumps by `bump` and the slope changes; w = log(2 + z^2), x = z^3 + slope z.
 void expect_cubic(const char* model, const std::string& method) {
   const std::vector<std::string> names = {"z_begin", "speed", "level", "bump", "new_slope"};
   const double z0 = -1, v = 1.25, level = 0.5, bump = 0.75, slope = 2, T = 2;
@@ -289,7 +289,7 @@ void expect_cubic(const char* model, const std::string& method) {
   ASSERT_STREQ(reason_of(r), "defined") << model << " " << method;
   ASSERT_EQ(r.log.size(), 1u);
   const double t1 = (level - z0) / v, time_by[] = {-1 / v, -t1 / v, 1 / v, 0, 0};
-  double jumped = level;  // Newton
+  double jumped = level;  // Newton iteration
   for (int i = 0; i < 50; ++i)
     jumped -= (jumped * jumped * jumped + slope * jumped - (level * level * level + level + bump)) /
               (3 * jumped * jumped + slope);
@@ -310,7 +310,7 @@ void expect_cubic(const char* model, const std::string& method) {
     expect_near(reduced_by(r, 1, j), (3 * z * z + slope) * z_by[j] + (j == 4 ? z : 0), 1e-8, what("max(x)", j));
     expect_near(reduced_by(r, 2, j), 0, 1e-8, what("min(square), at zero", j));
   }
-  // The integral of log(2 + z^2) up to the event, and on from `jumped`: what it gains at the event is the difference there.
+  // The integral of log(2 + z^2) up to the event, and from `jumped` on: the event contributes the difference.
   const auto log_at = [](double at) { return std::log(2 + at * at); };
   const double after = log_at(z) - log_at(jumped);
   const double integral_by_bump = after / v * z_by[3],
@@ -332,8 +332,8 @@ TEST(Sensitivities, OfOtherFormsOfEquations) {
 
 // ------------------------------------------------------------------------------------------------------ sides of a guard
 
-/// What comes to an event is on the side of the step, what leaves it on the other: at mark / before x has the derivative -1 / before by
-/// the time, and behind it 1 / behind.
+/// Each function is differentiated on its own side of the guard: up to the event with slope `before` and load `high`, after it with slope
+/// `behind` and load `low`.
 void expect_two_slopes(const std::string& method) {
   const std::vector<std::string> names = {"before", "behind", "mark", "high", "low"};
   const auto r = run(test_model("two_slopes"), {"rtol=1e-10", "atol=1e-12", "method=" + method, by(names),
@@ -360,7 +360,7 @@ TEST(Sensitivities, OfEquationsThatSwitchBySidesByOtherMethods) {
 }
 
 TEST(Sensitivities, OfAHardGround) {
-  // Times of reaching and leaving the ground in 60 digits (reference/stiff_ball.py), by gravity, stiffness and damping.
+  // Times of touching and leaving the ground in 60 digits (reference/stiff_ball.py), by gravity, stiffness and damping.
   const double expected[][3] = {{-2.301343735910963e-02, 0.0, 0.0},
                                 {-2.3013434682110232e-02, -1.5952299332648854e-12, 1.599501126985596e-09},
                                 {-5.6578423988455244e-02, 1.0492032048361882e-09, -1.0504364480086621e-04},
@@ -390,7 +390,7 @@ TEST(Sensitivities, OfReductionsOfASmoothTrajectory) {
                          s * k * (t * std::exp(-c * t) / d - gap / (d * d)), k * gap / d};
     return by[j];
   };
-  const double turns = std::log(k / c) / (k - c);  // y is largest there: 2.5
+  const double turns = std::log(k / c) / (k - c);  // y is largest at this time, 2.5
   const double integral_by[] = {s * (T * e / k - (1 - e) / (k * k)), 0, (1 - e) / k};
   const double square_by[] = {s * s / T * (T * e * e / k - (1 - e * e) / (2 * k * k)), 0, s * (1 - e * e) / (k * T)};
   const double end_by[] = {-T * s * e, 0, e}, start_by[] = {0, 0, 1};
@@ -411,14 +411,14 @@ TEST(Sensitivities, OfReductionsThroughEvents) {
     ASSERT_STREQ(reason_of(r), "defined");
     for (std::size_t j = 0; j < 6; ++j) expect_near(reduced_by(r, k, j), by[j], 1e-10, fmt::format("{} {}", what, j));
   };
-  // At 1.5 x falls to a tenth: from x_mark, where it is largest.
+  // At 1.5 x jumps to a tenth, and is largest just before, at x_mark.
   const auto falls = run_marks({"x_mark=1.5", "growth=0.1", "y_mark=30.0"});
   expect_all(falls, 0, {0.9, 0, -0.025, 0.75, 0, 0}, "integral");
   expect_all(falls, 1, {1, 0, 0, 0, 0, 0}, "max");
   expect_all(falls, 2, {0.45, 0, -0.0125, 0.375, 0, 0}, "mean");
   expect_near(reduced_by(falls, 3, 0), 3.7125, 1e-10, "integral of the product");
   expect_all(falls, 4, {0, 0, 0, 0, 0, 0}, "max(y)");
-  // A time event: x grows by 1 then.
+  // A time event at which x grows by 1.
   const auto pulsed = run_marks({"x_mark=30.0", "y_mark=30.0", "pulse_at=1.0"});
   expect_all(pulsed, 0, {0, 0, 2, 0, -1, 0}, "integral");
   expect_all(pulsed, 1, {0, 0, 2, 0, 0, 0}, "max");
@@ -427,7 +427,7 @@ TEST(Sensitivities, OfReductionsThroughEvents) {
   expect_all(ends, 0, {0, 0, -1.75 * 1.75 / 2, 0, 0, 1.75}, "integral");
   expect_all(ends, 1, {0, 0, 0, 0, 0, 1}, "max");
   expect_all(ends, 2, {0, 0, 0, 0, 0, 0.5}, "mean");
-  // Two at once: x and y have derivatives, and their product is 6 between the two, whichever comes first: 3 - 6 is not 6 - 12.
+  // Two events at once: x and y have derivatives, but their product does not: it is 6 in between in either order, and 3 - 6 is not 6 - 12.
   const auto both = run_marks({});
   expect_all(both, 0, {0, 0, 3, 1, 0, 0}, "integral");
   EXPECT_TRUE(std::isnan(reduced_by(both, 3, 0)) && std::isnan(reduced_by(both, 3, 1)));
@@ -436,14 +436,14 @@ TEST(Sensitivities, OfReductionsThroughEvents) {
 
 TEST(Sensitivities, OfValuesAndTimesOfEvents) {
   // parameters: x_mark, y_mark, x_speed, growth, pulse_at, end_mark; from the sixth reduction on: value(x at 1.7), first and last time at
-  // the mark of x, and how often it was there, all the time and from 1 on
+  // the mark of x, and number of times there, in all and from 1 on
   const auto expect_one = [](const outcome& r, std::size_t k, const std::array<double, 6>& by) {
     for (std::size_t j = 0; j < 6; ++j)
       if (std::isnan(by[j])) EXPECT_TRUE(std::isnan(reduced_by(r, k, j))) << k << " by " << j;
       else expect_near(reduced_by(r, k, j), by[j], 1e-10, fmt::format("{} by {}", k, j));
   };
   const double none = std::nan("");
-  // At 1.5 x falls to a tenth.
+  // At 1.5 x jumps to a tenth.
   const auto falls = run_marks({"x_mark=1.5", "growth=0.1", "y_mark=30.0"});
   ASSERT_STREQ(reason_of(falls), "defined");
   expect_one(falls, 5, {0.1 - 1, 0, 1.7, 1.5, 0, 0});
@@ -454,14 +454,14 @@ TEST(Sensitivities, OfValuesAndTimesOfEvents) {
   ASSERT_STREQ(reason_of(jumps), "defined");
   expect_one(jumps, 5, {none, none, none, none, none, none});
   expect_one(jumps, 6, {1, 0, -1.7, 0, 0, 0});
-  // At 1, where its window begins: what moves the event moves it into the window or out of it. There are two at once.
+  // At 1, where the window begins, a moved event moves into the window or out of it. Two events happen there at once.
   const auto at_edge = run_marks({});
   ASSERT_STREQ(reason_of(at_edge), "defined");
   expect_one(at_edge, 5, {1, 0, 1.7, 1, 0, 0});
   expect_one(at_edge, 6, {1, 0, -1, 0, 0, 0});
   expect_one(at_edge, 8, {0, 0, 0, 0, 0, 0});
   expect_one(at_edge, 9, {none, 0, none, 0, 0, 0});
-  // x does not come to its mark, and grows by 1 at a given time.
+  // x does not reach its mark, and grows by 1 at a given time.
   const auto pulsed = run_marks({"x_mark=30.0", "y_mark=30.0", "pulse_at=1.0"});
   ASSERT_STREQ(reason_of(pulsed), "defined");
   expect_one(pulsed, 5, {0, 0, 1.7, 0, 0, 0});
@@ -473,7 +473,7 @@ TEST(Sensitivities, OfValuesAndTimesOfEvents) {
 
 TEST(Sensitivities, OfReductionsOfABouncingBall) {
   const bounces b;
-  // Until after the third bounce, at 1.76 s: arcs of which the k-th has the area v^3 / (6 g) / ... = 2 v^3 / (3 g^2) / 2.
+  // The third bounce is before the end: the arc after bounce k with the speed v has the area 2 v^3 / (3 g^2).
   const std::vector<std::string> asked = {"rtol=1e-10", "t=[0.0,1.6]", "initial.height=1.0",
                                           "output.reduce=['integral(height)', 'mean(height)', 'max(velocity)', "
                                           "'min(velocity)', 'max(height)', 'min(height)']"};
@@ -501,7 +501,7 @@ TEST(Sensitivities, OfReductionsOfABouncingBall) {
     expect_near(reduced_by(r, 4, j), j == 2, 1e-12, "max(height), at the start");
     expect_near(reduced_by(r, 5, j), 0, 1e-8, "min(height), at every bounce");
   }
-  // Without loss every arc is as high as the first: by restitution that goes down on one side alone.
+  // Without loss every arc is as high as the first, and a change of restitution lowers the later ones only on one side.
   const auto tie =
       run("bouncing_ball", with(asked, {"restitution=1.0", by({"restitution", "gravity", "initial.height"})}));
   EXPECT_STREQ(reason_of(tie), "defined");
@@ -516,11 +516,11 @@ TEST(Sensitivities, OfReductionsOfABouncingBall) {
 struct differenced {
   std::string model;
   std::vector<std::string> settings;
-  std::vector<std::pair<std::string, double>> parameters;  ///< and their values
-  double part;                                             ///< to which they agree
+  std::vector<std::pair<std::string, double>> parameters;  ///< the parameters and their values
+  double part;                                             ///< relative agreement
 };
 
-/// Central differences of order 4, of runs at a tolerance at which they are good to some 1e-9.
+/// Central differences of order 4, from runs at a tolerance that makes them accurate to some 1e-9.
 void expect_differences(const differenced& of) {
   const auto settings = with({"rtol=1e-12", "atol=1e-13", "method=dop853", "output.events=true"}, of.settings);
   const auto name_in = [](const std::string& parameter) {
@@ -561,7 +561,7 @@ void expect_differences(const differenced& of) {
 struct SensitivitiesBesideDifferences : testing::TestWithParam<int> {};
 TEST_P(SensitivitiesBesideDifferences, Agree) {
   const std::vector<differenced> all = {
-      // means are of order 4: by the long steps of dop853 they are good to 1e-10 alone, of which differences leave 1e-5
+      // means are of order 4: with the long steps of dop853 they are accurate only to 1e-10, so differences keep 1e-5
       {"relief_valve",
        {"t=[0.0,3.0]", "max_step=0.003", "initial.pressure=1.0",
         "output.reduce=['max(pressure)', 'integral(lift)', 'mean(pressure)', 'min(velocity)', 'max(lift)']"},
@@ -587,10 +587,10 @@ TEST_P(SensitivitiesBesideDifferences, Agree) {
 }
 INSTANTIATE_TEST_SUITE_P(All, SensitivitiesBesideDifferences, testing::Range(0, 7));
 
-// ------------------------------------------------------------------------------------------------- what has none, and says so
+// ------------------------------------------------------------------------------------------------------ undefined derivatives
 
 TEST(Sensitivities, OfTwoEventsAtOnce) {
-  // At t = 1 both ramps are at their marks. They have nothing to do with each other: both orders lead to the same.
+  // At t = 1 both ramps reach their marks. The events are independent: both orders give the same result.
   const auto apart = run_marks({});
   ASSERT_EQ(apart.log.size(), 2u);
   EXPECT_EQ(apart.log[0].time, apart.log[1].time);
@@ -602,7 +602,7 @@ TEST(Sensitivities, OfTwoEventsAtOnce) {
   EXPECT_NEAR(apart.log[0].derivative[0], 1.0, 1e-12);
   EXPECT_EQ(apart.log[1].derivative[0], 0.0);
   EXPECT_NEAR(apart.log[1].derivative[1], 1.0 / 3, 1e-12);
-  // With coupling x is given what y is, before it is doubled or behind it.
+  // With coupling x gets a value that depends on y, before or after y is doubled.
   const auto coupled = run_marks({"coupling=0.5"});
   EXPECT_STREQ(reason_of(coupled), "order");
   EXPECT_TRUE(std::isnan(coupled.derivative(0)));
@@ -612,7 +612,7 @@ TEST(Sensitivities, OfTwoEventsAtOnce) {
 }
 
 TEST(Sensitivities, OfTwoEventsAtOnceThatStayTogether) {
-  // Growth moves neither of the two events, at t = 1: there is no question of order.
+  // `growth` moves neither of the two events at t = 1, so their order does not matter.
   const auto model = test_model("two_marks");
   const auto r = run(model, {"rtol=1e-10", "coupling=0.5", "output.samples.times=[0.5,1.0,1.5]", by({"growth"})});
   ASSERT_STREQ(reason_of(r), "defined");
@@ -638,7 +638,7 @@ TEST(Sensitivities, OfAnEventAtASampleAndAtTheEnd) {
 }
 
 TEST(Sensitivities, OfGrazingAndAccumulation) {
-  // The wall is met with the speed sqrt(2 wall_depth) that is left of the fall.
+  // The stone meets the wall with the speed sqrt(2 wall_depth).
   const auto met = run(test_model("graze"), {"rtol=1e-10", "wall_depth=0.1", "line_depth=-5.0", by({"wall_depth"})});
   ASSERT_STREQ(reason_of(met), "defined");
   const auto grazed =
@@ -647,7 +647,7 @@ TEST(Sensitivities, OfGrazingAndAccumulation) {
   const auto piled = run("bouncing_ball", {"rtol=1e-10", "v_min=0.0", "restitution=0.3", by({"gravity"})});
   EXPECT_NE(piled.sensitivity[0], 0);
   for (const auto* r : {&grazed, &piled}) EXPECT_TRUE(std::isnan(r->derivative(0)));
-  // The valve comes to rest on its seat, and is lifted again: nothing is known of it from there on.
+  // The valve comes to rest on its seat and is lifted again: its derivatives are undefined from there on.
   const auto rested =
       run("relief_valve", {"rtol=1e-8", "flow=0.2", "initial.pressure=1.0", "output.samples.count=41", by({"flow"})});
   EXPECT_EQ(name_of(rested.status[0]), "finished");
@@ -657,7 +657,7 @@ TEST(Sensitivities, OfGrazingAndAccumulation) {
 }
 
 TEST(Sensitivities, OfTheRootOfZero) {
-  // The pressure begins at zero, and flows out with its root.
+  // The pressure begins at zero, and the outflow depends on its square root.
   const auto r = run("relief_valve", {"rtol=1e-8", "t=[0.0,1.0]", "output.samples.count=41", by({"flow"})});
   EXPECT_STREQ(reason_of(r), "not_finite");
   EXPECT_TRUE(std::isnan(r.derivative(2)));
@@ -665,7 +665,7 @@ TEST(Sensitivities, OfTheRootOfZero) {
 
 // ------------------------------------------------------------------------------------------------------------------ a hunt
 
-/// What the derivatives of a trajectory of two_loops are by direction i, from both sides; nothing where that changes which events there
+/// One-sided derivatives of a trajectory of two_loops by direction i; nothing if the perturbation changes the set of events.
 /// are.
 struct one_sided {
   double forward[2], backward[2];
@@ -675,7 +675,7 @@ struct one_sided {
     return std::fabs(value - forward[q]) < most && std::fabs(value - backward[q]) < most;
   }
 };
-/// The same events in the same order, but that those which come at once in `here` may come one after the other?
+/// True if `a` has the same events in the same order, where simultaneous events of `here` may come one after another.
 bool same_events(const std::vector<int>& here, const std::vector<int>& a) {
   std::size_t k = 0;
   for (const int what : here)
@@ -703,7 +703,7 @@ std::optional<one_sided> differences(const loops_of<Number>& at, const typename 
   }
   return r;
 }
-/// The same in 50 digits, over a step so small that nothing is left of higher derivatives.
+/// The same with 50 digits, over a step so small that higher derivatives do not matter.
 std::optional<one_sided> differences_in_50_digits(const loops& at, std::size_t i) {
   loops_of<fifty_digits> all;
   std::copy(at.p.begin(), at.p.end(), all.p.begin());
@@ -712,9 +712,9 @@ std::optional<one_sided> differences_in_50_digits(const loops& at, std::size_t i
 }
 
 struct catch_of_hunt {
-  int compared = 0, at_once = 0;  ///< derivatives of both quantities by one direction; where events come at once
-  int flagged = 0, needlessly_flagged = 0;         ///< of them; and where those by all directions exist
-  int agreeing = 0, in_50_digits = 0, silent = 0;  ///< numbers; those that needed them to agree
+  int compared = 0, at_once = 0;  ///< derivatives of both quantities by one direction; with simultaneous events
+  int flagged = 0, needlessly_flagged = 0;         ///< of them; of those, defined in all directions
+  int agreeing = 0, in_50_digits = 0, silent = 0;  ///< numbers; those that needed 50 digits; wrong ones
   int other = 0;                                   ///< trajectories
   double largest_error = 0;
 };
@@ -725,7 +725,7 @@ void compare(double value, const loops& at, std::size_t direction, std::size_t q
              catch_of_hunt& all) {
   auto exact = d;
   if (!d.agrees_with(q, value, tolerance)) {
-    // Next to a grazing higher derivatives are as large as the step of the differences is small.
+    // Near a grazing, higher derivatives are large enough to outweigh the small step of the differences.
     ++all.in_50_digits;
     if (const auto found = differences_in_50_digits(at, direction)) exact = *found;
   }
@@ -737,7 +737,7 @@ void compare(double value, const loops& at, std::size_t direction, std::size_t q
                                  exact.forward[q], exact.backward[q], fmt::join(at.p, " "));
 }
 
-/// Compares `count` random trajectories; a quarter of them have two quantities that are alike, so that their events come at once.
+/// Compares `count` random trajectories; a quarter of them have two identical quantities, so that their events are simultaneous.
 catch_of_hunt hunt(std::size_t count, unsigned seed, const std::vector<std::size_t>& directions) {
   std::mt19937_64 random(seed);
   const auto draw = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
@@ -747,11 +747,11 @@ catch_of_hunt hunt(std::size_t count, unsigned seed, const std::vector<std::size
                              draw(0.6, 2),    draw(-0.5, 0.5), draw(-0.5, 0.5), draw(-1, 1.2), draw(-0.5, 0.5),
                              draw(-0.5, 0.5), draw(-0.5, 0.5), draw(0.3, 1.2),  draw(-2, 2),   draw(-2, 2)};
     if (n % 4 == 0) p[1] = p[0], p[4] = p[2], p[5] = p[3], p[7] = p[6], p[14] = p[13];
-    // Nor do they do anything to each other: the resets change nothing, and all targets lie behind the marks.
+    // The events are also independent: resets change nothing, and all targets lie behind the marks.
     if (n % 8 == 0)
       p[8] = 1, p[9] = p[10] = 0, p[2] = p[4] = draw(0.6, 1), p[3] = p[5] = draw(0.6, 1),
       p[13] = p[14] = draw(-2, -0.6);
-    if (n % 16 == 0) p[3] = p[2], p[5] = p[4];  // what one switches is the same for the other
+    if (n % 16 == 0) p[3] = p[2], p[5] = p[4];  // switching changes no target
     rows.push_back(p);
   }
   const std::vector<std::string> names = {"x_rate", "y_rate", "x_low", "x_high", "y_low",  "y_high", "x_mark", "y_mark",
@@ -800,7 +800,7 @@ catch_of_hunt hunt(std::size_t count, unsigned seed, const std::vector<std::size
 }
 
 void expect_none_silent(std::size_t count, unsigned seed, bool of_resets) {
-  // What a reset gives to the other quantity decides whether it passes its mark, where both are at theirs: then all is flagged.
+  // If a reset moves the other quantity when both are at their marks, it decides whether that passes its mark: all such cases are flagged.
   const auto all = of_resets ? hunt(count, seed, {0, 6, 8, 10, 11, 14}) : hunt(count, seed, {0, 6, 7, 11, 12, 14});
   std::printf(
       "%d derivatives, %d of them with events at once: %d numbers agree (%d in 50 digits, errors up to %.1e), %d "
@@ -815,8 +815,8 @@ void expect_none_silent(std::size_t count, unsigned seed, bool of_resets) {
 }
 TEST(Sensitivities, OfRandomTrajectories) { expect_none_silent(1000, 1, false); }
 TEST(Sensitivities, OfManyRandomTrajectories) {
-  const char* const asked = std::getenv("SALTUS_TRAJECTORIES");  // how many
-  const char* const from = std::getenv("SALTUS_SEED");           // of the first 5000; then one after the other
+  const char* const asked = std::getenv("SALTUS_TRAJECTORIES");  // number of trajectories
+  const char* const from = std::getenv("SALTUS_SEED");           // the seed of the first 5000; later ones count up
   const unsigned batches = asked ? static_cast<unsigned>(std::atoi(asked)) / 5000 : 20;
   const unsigned first = from ? static_cast<unsigned>(std::atoi(from)) : 2;
   for (unsigned seed = first; seed < first + batches; ++seed) expect_none_silent(5000, seed, seed % 2 == 0);

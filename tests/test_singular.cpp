@@ -1,10 +1,10 @@
-// Where what determines an algebraic state, or a highest derivative, becomes singular on the way, an instance ends there: however smooth
-// the curve is that a step would go on along, the equations do not say that it is their solution.
+// If the equations that determine an algebraic state or a highest derivative become singular on the way, the instance ends there. A step
+// could continue along a smooth curve, but the equations do not say that this curve is their solution.
 //
 //     x' = -2 a b w,  0 = x - a w^2,  w = z - c,  w(0) = z_0:   w = z_0 - b t,  det J = 2 a w up to a sign
 //
-// which is zero at t = z_0 / b if z_0 is positive, and never if it is negative. So for a mass matrix that varies, and for a residual without
-// algebraic states: 2 a w z' = -2 a b w has the same w, and x' = z goes beside it.
+// This is zero at t = z_0 / b if z_0 is positive, and never if it is negative. The same holds for a varying mass matrix and for a residual
+// without algebraic states: 2 a w z' = -2 a b w has the same w, with x' = z beside it.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -137,7 +137,7 @@ class Impasse : public ::testing::TestWithParam<way> {
         ASSERT_NEAR(r.final("z", i), c + z0 - 5.0 * b, 1e3 * rtol);
       } else {
         ASSERT_STREQ(status, "singular");
-        // x is known to some absolute tolerances, which are rtol here, and w to the root of that over a >= 0.5.
+        // x is known to an absolute tolerance, here rtol, and w to the root of that over a >= 0.5.
         ASSERT_NEAR(r.t_final[at], end, std::sqrt(10.0 * rtol / 0.5) / b);
       }
     }
@@ -160,7 +160,7 @@ std::vector<way> all_ways() {
 
 TEST_P(Impasse, IsNotPassed) { end_where_they_must(200); }
 
-// Of the tolerances in which z is zero long before it is, and where it is not near zero that the determinant is.
+// Tolerances at which z counts as zero long before it is, and a determinant that vanishes where z is not near zero.
 class Tolerances : public Impasse {};
 TEST_P(Tolerances, HideNoImpasse) {
   for (const double rtol : {1e-3, 1e-5, 1e-9})
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(Some, Tolerances,
                          name_of_way);
 INSTANTIATE_TEST_SUITE_P(All, ManyImpasses, ::testing::ValuesIn(all_ways()), name_of_way);
 
-// M(q) with det M = q, and forces for which q = q_0 - b t^2 / 2 beyond q = 0, too, where M is not positive definite.
+// M(q) with det M = q, and forces for which q = q_0 - b t^2 / 2 also beyond q = 0, where M is not positive definite.
 std::string mass_that_vanishes(const std::string& kind) {
   const auto file = header("mass_" + kind);
   std::ofstream(file) << "#include <saltus.hpp>\nstruct mass_" << kind << R"( {
@@ -277,7 +277,7 @@ std::string written(const std::string& name, const std::string& span, const std:
   return file.string();
 }
 
-// z = exp(-t/2) comes as near to the singularity at zero as one likes, and never there.
+// z = exp(-t/2) comes arbitrarily close to the singularity at zero, but never reaches it.
 TEST(NoImpasse, OfAStateThatDiesAway) {
   const auto file = written("dies_away", "60.0", "-at[x]");
   for (const std::string method : {"rodas5p", "rodas4", "radau5", "esdirk4"})
@@ -288,7 +288,7 @@ TEST(NoImpasse, OfAStateThatDiesAway) {
       EXPECT_NEAR(r.final("z"), std::exp(-30.0), 10.0 * rtol);
     }
 }
-// z = d + (1 + cos t) / 2 turns around next to it.
+// z = d + (1 + cos t) / 2 turns around close to it.
 TEST(NoImpasse, OfAStateThatTurnsBack) {
   const auto file = written("turns_back", "9.0", "-at[z] * sin(at.t)");
   for (const std::string method : {"rodas5p", "rodas4", "radau5", "esdirk4"})

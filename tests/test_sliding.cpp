@@ -1,6 +1,6 @@
-// Sliding (Filippov): where it begins, how it moves, when and to which side it ends. Along the ring of
+// Sliding (Filippov): its beginning, its motion, and the time and side of its end. Along the ring of
 // tests/models/ring.hpp radius and angle are known: on it the angle grows at alpha w_out + (1 - alpha) w_in with
-// alpha = in / (in - out), off it r is an exponential.
+// alpha = in / (in - out), and off it r is an exponential.
 #include <gtest/gtest.h>
 
 #include "ensemble/sampler.hpp"
@@ -23,7 +23,7 @@ double angle(const outcome& r, double near) {
 }
 
 TEST(Sliding, AlongTheDiagonalOfAPlane) {
-  // Arrives at 1/7 and goes on at -6/17: x(1) = y(1) = 31/34.
+  // The point reaches the diagonal at 1/7 and continues at -6/17: x(1) = y(1) = 31/34.
   for (const char* method : {"dp5", "dop853"}) {
     const auto r = run("filippov_plane", with(tight, {std::string("method=") + method}));
     EXPECT_EQ(names_of(r), std::vector<std::string>{"diagonal"});
@@ -34,7 +34,7 @@ TEST(Sliding, AlongTheDiagonalOfAPlane) {
 }
 
 TEST(Sliding, AlongACircleForALongTime) {
-  // From r = 2 inwards at rate 1: on the ring at ln 2, having turned by 2 ln 2. Then alpha = 2/3: the angle grows at 1.
+  // From r = 2 inwards with time constant 1: on the ring at ln 2, after turning by 2 ln 2. Then alpha = 2/3: the angle grows at 1.
   const auto r = run(ring, with(precise, {"t=[0.0, 200.0]", "output.samples.count=201"}));
   const double turned = 2 * std::log(2.0) + (200 - std::log(2.0));
   EXPECT_EQ(name_of(r.status[0]), "finished");
@@ -45,7 +45,7 @@ TEST(Sliding, AlongACircleForALongTime) {
     furthest = std::fmax(furthest, std::fabs(std::hypot(r.sample(0, 0, k), r.sample(1, 0, k)) - 1));
   EXPECT_LT(furthest, 1e-10);
   EXPECT_NEAR(angle(r, turned), turned, 1e-9);
-  // The line x = 0, a bilateral guard of its own, is passed at every half turn of the slide.
+  // The line x = 0, a separate bilateral guard, is passed at every half turn of the slide.
   const auto axis = times_of(r, "axis");
   ASSERT_EQ(axis.size(), static_cast<std::size_t>(std::floor((turned - pi / 2) / pi)) + 1);
   for (std::size_t k = 0; k < axis.size(); ++k)
@@ -61,7 +61,7 @@ TEST(Sliding, StaysOnItsSurfaceAtEveryTolerance) {
     EXPECT_EQ(times_of(r, "leaves_circle").size(), 0u) << tolerance;
     EXPECT_NEAR(radius(r), 1.0, 10 * tolerance) << tolerance;
     EXPECT_NEAR(angle(r, turned), turned, 200 * tolerance) << tolerance;
-    // The same circle at the same angular velocity 1, as a smooth solution: sliding costs no order of the method.
+    // The same circle at the same angular velocity 1 as a smooth solution: sliding does not reduce the order of the method.
     const auto smooth =
         run(ring, with(common, {"initial.x=1.0", "out_0=0.0", "in_0=0.0", "spin_out=1.0", "spin_in=1.0"}));
     EXPECT_LT(r.steps[0] + r.rejected[0], 3 * smooth.steps[0]) << tolerance;
@@ -69,25 +69,25 @@ TEST(Sliding, StaysOnItsSurfaceAtEveryTolerance) {
 }
 
 TEST(Sliding, EndsWhereOneSideTurnsAndOnThatSide) {
-  // out = t - 3 no longer pushes inwards from t = 3 on: outwards, r = exp((t - 3)^2 / 2).
+  // out = t - 3 no longer points inwards from t = 3 on: outwards, r = exp((t - 3)^2 / 2).
   const auto up = run(ring, with(precise, {"t=[0.0, 4.5]", "initial.x=1.0", "out_0=-3.0", "out_1=1.0"}));
   EXPECT_EQ(times_of(up, "leaves_circle").size(), 1u);
   EXPECT_NEAR(times_of(up, "leaves_circle").at(0), 3.0, 1e-12);
   EXPECT_NEAR(radius(up), std::exp(1.5 * 1.5 / 2), 1e-9);
-  // in = 3 - t no longer pushes outwards from t = 3 on: inwards, r = exp(-(t - 3)^2 / 2).
+  // in = 3 - t no longer points outwards from t = 3 on: inwards, r = exp(-(t - 3)^2 / 2).
   const auto down = run(ring, with(precise, {"t=[0.0, 4.5]", "initial.x=1.0", "in_0=3.0", "in_1=-1.0"}));
   EXPECT_EQ(times_of(down, "leaves_circle").size(), 1u);
   EXPECT_NEAR(times_of(down, "leaves_circle").at(0), 3.0, 1e-12);
   EXPECT_NEAR(radius(down), std::exp(-1.5 * 1.5 / 2), 1e-9);
   for (const auto* r : {&up, &down}) {
     EXPECT_EQ(name_of(r->status[0]), "finished");
-    EXPECT_EQ(times_of(*r, "circle").size(), 0u) << "it was there from the start, and leaving is no crossing";
+    EXPECT_EQ(times_of(*r, "circle").size(), 0u) << "it starts on the circle, and leaving is no crossing";
   }
 }
 
 TEST(Sliding, EntersAgain) {
-  // out = 2 (t - 1) until the push of -6 at t = 2: it leaves at 1, is at r = e at 2, from there r' / r = 2 (t - 1) - 6, so
-  // it is back on the ring where 1 - 4 s + s^2 = 0, s = t - 2: s = 2 - sqrt 3; and leaves for good at t = 4.
+  // out = 2 (t - 1) until the push of -6 at t = 2: the solution leaves at 1 and is at r = e at 2. Then r' / r = 2 (t - 1) - 6, so
+  // it is back on the ring when 1 - 4 s + s^2 = 0, s = t - 2: s = 2 - sqrt 3. It leaves for good at t = 4.
   const auto r = run(ring, with(precise, {"t=[0.0, 5.0]", "initial.x=1.0", "out_0=-2.0", "out_1=2.0", "push_at=2.0",
                                           "push_out=-6.0", "spin_out=0.1", "spin_in=0.1"}));
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"leaves_circle", "push", "circle", "leaves_circle"}));
@@ -116,14 +116,14 @@ TEST(Sliding, BeginsOnTheSurfaceWithoutAnEvent) {
   EXPECT_NEAR(r.log[0].time, pi / 2, 1e-10);
   EXPECT_NEAR(radius(r), 1.0, 1e-10);
   EXPECT_NEAR(angle(r, 3.0), 3.0, 1e-10);
-  // The fields agree: off it goes, to the side they point to.
+  // The fields agree, so the solution leaves the ring to the side to which they point.
   const auto out = run(ring, with(precise, {"t=[0.0, 1.0]", "initial.x=1.0", "out_0=0.5", "in_0=1.0"}));
   EXPECT_EQ(times_of(out, "circle").size(), 0u);
   EXPECT_NEAR(radius(out), std::exp(0.5), 1e-10);
   const auto in = run(ring, with(precise, {"t=[0.0, 1.0]", "initial.x=1.0", "out_0=-0.5", "in_0=-1.0"}));
   EXPECT_EQ(times_of(in, "circle").size(), 0u);
   EXPECT_NEAR(radius(in), std::exp(-1.0), 1e-10);
-  // Both sides pull away: two solutions are right, exp(t) and exp(-2 t). It is one of them, and no event.
+  // Both sides repel: two solutions are right, exp(t) and exp(-2 t). The run gives one of them, without an event.
   const auto pulled = run(
       ring, with(precise, {"t=[0.0, 1.0]", "initial.x=1.0", "out_0=1.0", "in_0=-2.0", "spin_out=0.0", "spin_in=0.0"}));
   EXPECT_EQ(pulled.events[0], 0);
@@ -148,7 +148,7 @@ TEST(Sliding, ATransitionEndsItAtOnce) {
                                               "push_in=-4.0", "spin_out=0.0", "spin_in=0.0"}));
   EXPECT_EQ(names_of(apart), (std::vector<std::string>{"push", "leaves_circle"}));
   EXPECT_LT(std::min(std::fabs(radius(apart) - std::exp(0.5)), std::fabs(radius(apart) - std::exp(-1.0))), 1e-9);
-  // A push that leaves it attracting changes the speed only: alpha = 2 / 4, the angle grows at 1/2.
+  // A push that keeps the ring attracting only changes the speed: alpha = 2 / 4, the angle grows at 1/2.
   const auto on = run(ring, with(precise, {"t=[0.0, 1.5]", "initial.x=1.0", "push_at=1.0", "push_out=-1.0"}));
   EXPECT_EQ(names_of(on), std::vector<std::string>{"push"});
   EXPECT_NEAR(angle(on, 1.25), 1.25, 1e-10);
@@ -156,8 +156,8 @@ TEST(Sliding, ATransitionEndsItAtOnce) {
 }
 
 TEST(Sliding, BeginsWhereATransitionMakesTheSurfaceAttract) {
-  // It starts on the ring and would leave; nothing makes it stay. Off the ring a push brings it back: r = exp(t) until
-  // t = 1, then r' / r = -2: back at t = 1.5, where inside pushes outwards at 2 - 1.
+  // The start is on the ring, and the solution leaves it at once. A push brings it back: r = exp(t) until t = 1, then
+  // r' / r = -2: back at t = 1.5, where the inner field points outwards at 2 - 1.
   const auto r = run(ring, with(precise, {"t=[0.0, 3.0]", "initial.x=1.0", "out_0=1.0", "push_at=1.0", "push_out=-3.0",
                                           "push_in=-1.0", "spin_out=0.3", "spin_in=0.3"}));
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"push", "circle"}));
@@ -167,7 +167,7 @@ TEST(Sliding, BeginsWhereATransitionMakesTheSurfaceAttract) {
 }
 
 TEST(Sliding, BackwardInTime) {
-  // Backward the fields push the other way: what repels attracts.
+  // Backward the fields point the other way: a repelling ring attracts.
   const auto r = run(ring, with(precise, {"t=[3.0, 0.0]", "initial.x=1.0", "out_0=1.0", "in_0=-2.0"}));
   EXPECT_EQ(names_of(r), std::vector<std::string>{"axis"});
   EXPECT_NEAR(radius(r), 1.0, 1e-10);
@@ -175,7 +175,7 @@ TEST(Sliding, BackwardInTime) {
 }
 
 TEST(Sliding, AlongOneSurfaceAcrossAnother) {
-  // x is caught at t = 1; y passes 0 downwards at t = 2, at rate 1 above and -below_y below.
+  // x starts to slide at t = 1; y passes 0 downwards at t = 2, at speed 1 above and -below_y below.
   const auto r = run(corner, with(precise, {"below_y=-2.0"}));
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"right", "upper"}));
   EXPECT_NEAR(r.log[0].time, 1.0, 1e-13);
@@ -202,14 +202,14 @@ TEST(Sliding, AlongTwoSurfacesAtOnceIsReported) {
   EXPECT_NEAR(edge.t_final[0], 1.0, 1e-13);
 }
 
-// ---- at random: L = ln r obeys L' = out(t) above 0 and in(t) below, both straight lines, and slides at 0
+// ---- random cases: L = ln r obeys L' = out(t) above 0 and in(t) below, both straight lines, and slides at 0
 
 struct line {
   double at_0, slope;
   double operator()(double t) const { return at_0 + slope * t; }
 };
 
-/// The next t > from at which L + integral of `rate` is 0; infinite if never.
+/// The next t > from at which L + integral of `rate` is 0; infinite if there is none.
 double next_zero(double from, double L, line rate) {
   // L + rate(from) s + slope s^2 / 2 = 0
   const double a = rate.slope / 2, b = rate(from), disc = b * b - 4 * a * L;
@@ -225,10 +225,10 @@ double next_zero(double from, double L, line rate) {
 struct fate {
   double L;
   std::string events;
-  double margin;  ///< how far the solution stays from doing something else
+  double margin;  ///< distance of the solution from another course of events
 };
 
-/// L at t_end from L at 0, and what happens on the way.
+/// L at t_end from L at 0, and the events on the way.
 fate fate_of(double L, line out, line in, double t_end) {
   fate f{L, "", HUGE_VAL};
   double t = 0;

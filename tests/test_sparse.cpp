@@ -1,5 +1,5 @@
-// Sparse factorisations by tables (linear/sparse_ldl.hpp) that are made from patterns (compile/elimination.hpp): random matrices of
-// random patterns against the dense factorisation.
+// Sparse factorisations by tables (linear/sparse_ldl.hpp) made from patterns (compile/elimination.hpp): random matrices with random
+// patterns against the dense factorisation.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -22,7 +22,7 @@ using host::matrix_entry;
 
 constexpr int n = 40;
 
-/// Tables of n unknowns that are filled in while the test runs.
+/// Tables of n unknowns that the test fills at run time.
 struct tables {
   static constexpr int unknowns = n, entries = n * (n - 1) / 2;
   static inline std::vector<int> start, row, target;
@@ -33,7 +33,7 @@ struct tables {
   }
 };
 
-/// Some entries below the diagonal, each once.
+/// Random entries below the diagonal without duplicates.
 std::vector<matrix_entry> random_pattern(std::mt19937& random, int rows, int columns, bool below, int count) {
   std::set<std::pair<int, int>> chosen;
   for (int i = 0; i < count; ++i) {
@@ -53,7 +53,7 @@ pack<double, W> random_row(std::mt19937& random) {
   return x;
 }
 
-/// A matrix with these entries besides its diagonal, whose sizes are `diagonal`, and b; solved by tables and as a dense one.
+/// A matrix with these entries and a diagonal of the sizes `diagonal`, and b; solved by tables and as a dense matrix.
 template <int W>
 void expect_the_solution_of_the_dense(std::mt19937& random, const elimination_program& p,
                                       const std::vector<matrix_entry>& entries, const std::vector<double>& diagonal) {
@@ -91,12 +91,12 @@ TEST(Sparse, RandomMatricesHaveTheSolutionsOfDenseOnes) {
     std::vector<int> order(n);
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
-    const std::vector<double> dominant(n, 60.0);  // positive definite, whatever the entries
+    const std::vector<double> dominant(n, 60.0);  // positive definite for all entries
     expect_the_solution_of_the_dense<4>(random, eliminate(order, entries), entries, dominant);
   }
 }
 
-/// [M J'; J 0] with M diagonally dominant; each constraint has a velocity of its own, so that all are independent.
+/// [M J'; J 0] with diagonally dominant M; each constraint has a separate velocity, so all constraints are independent.
 TEST(Sparse, OrdersThatKeepPivotsFromZeroHaveTheSolutionsOfDenseOnes) {
   std::mt19937 random(11);
   constexpr int velocities = 25, constraints = n - velocities;
@@ -119,7 +119,7 @@ TEST(Sparse, OrdersThatKeepPivotsFromZeroHaveTheSolutionsOfDenseOnes) {
 }
 
 TEST(Sparse, LeastDegreeFillsNothingInWhereNothingNeedBe) {
-  // A tree: each unknown hangs on one before it.
+  // A tree: each unknown depends on an earlier one.
   std::mt19937 random(3);
   std::vector<matrix_entry> tree;
   for (int i = 1; i < n; ++i) tree.push_back({i, std::uniform_int_distribution<int>(0, i - 1)(random)});

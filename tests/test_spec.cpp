@@ -1,4 +1,4 @@
-// The spec: what a good one becomes. Others of these tests are in spec/.
+// Plans of valid specs. Other tests of specs are in spec/.
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -186,7 +186,7 @@ TEST_F(spec, the_equations_choose_the_method_unless_one_is_given) {
   EXPECT_EQ(method(valve_with(abi::implicit, 1)), "radau5");
   EXPECT_EQ(method(valve_with(abi::semi_explicit, 2)), "radau5");
   EXPECT_EQ(planned(valve + "method = \"sdirk4\"\n", {}, valve_with(abi::implicit, 1)).method, "sdirk4");
-  // An implicit method solves what an explicit one does.
+  // An implicit method solves everything that an explicit one does.
   for (const char* name : {"trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"})
     EXPECT_EQ(planned(valve, {{"--method", name}}).method, name);
 }
@@ -216,7 +216,7 @@ TEST_F(spec, consistency_is_for_models_with_constraints) {
     }
     EXPECT_EQ(planned(valve + "consistency = \"given\"\n", {}, m).consistency, abi::given);
   }
-  // All else about a model with constraints is as ever.
+  // All other settings of a model with constraints are unchanged.
   const plan p = planned(valve + "detection = \"certified\"\nguards_in_error = true\nprecision = \"float\"\n", {},
                          valve_with(abi::semi_explicit, 1));
   EXPECT_TRUE(p.guards_in_error);
@@ -270,7 +270,7 @@ TEST_F(spec, csv_columns_are_read_by_name_from_the_folder_of_the_spec) {
   const plan p = validate(read_spec("study/spec.toml"), relief_valve());
   EXPECT_EQ(list_of(p.axes.at(0)), (std::vector<double>{0.5, 10, 2}));
 
-  // From a flag: the current folder.
+  // From a flag, paths are relative to the current folder.
   const auto flagged = read_spec("study/spec.toml", {{"--set", "sweep.flow.csv=study/runs.csv"}});
   EXPECT_EQ(validate(flagged, relief_valve()).count, 3);
 }
@@ -286,7 +286,7 @@ TEST_F(spec, the_time_grid_by_step_reaches_the_end_of_the_span) {
 }
 
 TEST_F(spec, a_span_may_differ_between_instances) {
-  // In one zip each begin meets its own end only.
+  // In one zip each begin time belongs to one end time.
   EXPECT_EQ(planned(valve + "[sweep.zip]\nt_begin = [0, 10]\nt_end = [5, 15]\n").count, 2);
   EXPECT_EQ(planned(valve + "[sweep]\nt_begin = [0, 10]\nt_end = [11, 15]\n").count, 4);
 }
@@ -297,9 +297,9 @@ TEST_F(spec, a_run_may_go_backward_if_every_instance_does) {
   EXPECT_EQ(p.t_begin, 1);
   EXPECT_EQ(p.t_end, 0);
   const auto swept = [](const std::string& sweep) { return planned(valve + "[sweep]\n" + sweep); };
-  EXPECT_TRUE(swept("t_end = [-1, -2]\n").backward) << "from the model's own begin, 0";
+  EXPECT_TRUE(swept("t_end = [-1, -2]\n").backward) << "from the model's begin, 0";
   EXPECT_FALSE(swept("t_end = [1, 2]\n").backward);
-  EXPECT_TRUE(swept("t_begin = [50, 41]\n").backward) << "to the model's own end, 40";
+  EXPECT_TRUE(swept("t_begin = [50, 41]\n").backward) << "to the model's end, 40";
   EXPECT_TRUE(swept("t_begin = [5, 7]\nt_end = [4, 3]\n").backward);
   EXPECT_TRUE(planned(valve + "[sweep.zip]\nt_begin = [5, 15]\nt_end = [0, 10]\n").backward);
 
@@ -381,12 +381,12 @@ TEST_F(spec, n_means_samples_or_the_only_range) {
   const std::string distribution = "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n";
   EXPECT_EQ(planned(valve, {{"-n", "50"}}).samples, 50);
   EXPECT_EQ(planned(valve + range, {{"-n", "50"}}).axes[0].count, 50);
-  EXPECT_EQ(planned(valve + range, {{"-n", "50"}, {"--seed", "1"}}).count, 100);  // a seed alone is no sample
+  EXPECT_EQ(planned(valve + range, {{"-n", "50"}, {"--seed", "1"}}).count, 100);  // a seed alone makes no sample
   EXPECT_EQ(planned(valve + range + distribution, {{"-n", "50"}}).samples, 50);
   EXPECT_EQ(planned(valve + range + distribution, {{"-n", "50"}}).axes[0].count, 3);
-  // It sees what the other flags do, whatever their order.
+  // -n takes account of all other flags in any order.
   EXPECT_EQ(planned(valve, {{"-n", "1e5"}, {"--set", "sweep.flow={from=1, to=2}"}}).axes.at(0).count, 100'000);
-  // Copies of a product with several counts, or none, were hardly meant.
+  // Copies of a product with several counts or none were hardly intended.
   EXPECT_EQ(refused(valve + range + "preload = { from = 1, to = 2, count = 3 }\n", {{"-n", "5"}}),
             "-n 5: must stand for one count, but [sweep] has several axes: set the count that is meant, as in "
             "--set sweep.NAME.count=5, or sample.count for that many samples at every point");
@@ -441,14 +441,14 @@ TEST_F(spec, n_takes_the_first_rows_of_a_csv_file) {
     EXPECT_EQ(list_of(zipped.axes.at(0), 0), (std::vector<double>{1, 2}));
     EXPECT_EQ(list_of(zipped.axes.at(0), 1), (std::vector<double>{10, 20}));
   }
-  // A range beside them in the zip has as many values.
+  // A range beside the file's columns in the zip has as many values.
   EXPECT_EQ(planned(both + "damping = { from = 1, to = 2, count = 4 }\n", {{"-n", "3"}}).count, 3);
-  // Samples come first, and the one range of a product before the file.
+  // Samples come first, and the only range of a product before the file.
   EXPECT_EQ(planned(one + "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n", {{"-n", "2"}}).count, 8);
   EXPECT_EQ(planned(one + "preload = { from = 1, to = 2, count = 3 }\n", {{"-n", "2"}}).count, 8);
   EXPECT_EQ(refused(one, {{"-n", "5"}}),
             "-n 5: sweep.flow.count = 5: must be at most 4, the number of rows of runs.csv");
-  // In the spec, too.
+  // The same in the spec.
   EXPECT_EQ(planned(valve + "[sweep]\nflow = { csv = \"runs.csv\", column = \"q\", count = 2 }\n").count, 2);
 }
 
@@ -467,7 +467,7 @@ TEST_F(spec, a_count_has_one_value) {
       refused(valve, {{"--set", "sweep.flow={from=1, to=2, count=7}"}, {"-n", "5"}}),
       "-n 5: sweep.flow.count has a value from --set sweep.flow={from=1, to=2, count=7} already: leave one of the two "
       "out");
-  // The file gives way to a flag, a flag to a later one of its kind, and both to the program itself.
+  // A flag replaces the file's value, a later flag an earlier one, and the program itself both.
   EXPECT_EQ(planned(valve + "[sample]\ncount = 3\n", {{"-n", "5"}}).count, 5);
   EXPECT_EQ(planned(valve, {{"-n", "5"}, {"-n", "6"}}).count, 6);
   EXPECT_EQ(planned(valve, {{"--set", "sample.count=3"}, {"-n", "64", true}}).count, 64);
@@ -498,7 +498,7 @@ TEST_F(spec, a_name_of_the_spec_and_of_the_model_is_refused_unless_it_is_written
   EXPECT_EQ(quantities.initial[3], 0.5);
   EXPECT_EQ(quantities.zeno, 1e-7);
   EXPECT_EQ(quantities.method, "dp5");
-  // Where nothing is ambiguous both ways of writing go on.
+  // Without ambiguity both ways of writing still work.
   EXPECT_EQ(planned(valve, {{"--set", "spec.zeno=0.25"}}).zeno, 0.25);
   EXPECT_EQ(planned(valve, {{"--set", "spec.run.threads=3"}}).threads, 3);
   EXPECT_NE(refused(valve, {{"--set", "spec.zenoo=0.25"}}).find("unknown key"), std::string::npos);
@@ -513,7 +513,7 @@ TEST_F(spec, a_tolerance_below_rounding_is_warned_of) {
           "are to be kept: steps become shorter, results no better"}));
   EXPECT_EQ(planned(valve, {{"--set", "rtol=1e-16"}}).warnings.size(), 1u);
   EXPECT_TRUE(planned(valve + "method = \"rk4\"\nstep = 0.1\nrtol = 1e-16\n").warnings.empty());
-  // Of single precision far earlier, but not at the default.
+  // Single precision reaches this limit far earlier, but not at the default.
   EXPECT_EQ(planned(valve + "precision = \"float\"\nrtol = 1e-8\n").warnings.size(), 1u);
   EXPECT_TRUE(planned(valve + "precision = \"float\"\n").warnings.empty());
 }

@@ -1,4 +1,4 @@
-// Statistics of an ensemble: against sums in long double, against what is known of distributions, and bit by bit against
+// Statistics of an ensemble: against sums in long double, against known properties of distributions, and bit by bit against
 // themselves with other chunks, threads, lanes and blocks.
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ const auto finished = static_cast<unsigned char>(status::finished);
 const auto stopped = static_cast<unsigned char>(status::stopped);
 const auto failed = static_cast<unsigned char>(status::step_budget);
 
-/// The plain definition, in long double and in two passes.
+/// The plain definition in long double, in two passes.
 struct reference {
   std::int64_t count = 0, min_id = -1, max_id = -1;
   long double mean = 0, squares = 0;
@@ -55,8 +55,8 @@ struct reference {
   }
 };
 
-/// A mean is off by a few units in the last place of numbers of size `scale`. So are those of blocks, whose distances
-/// from each other, a sixteenth of the deviation, are part of the squares.
+/// Means have errors of a few units in the last place of numbers of size `scale`, and so have those of blocks, whose
+/// distances from each other, a sixteenth of the deviation, enter the squares.
 void expect_near(const reference& expected, const summary& s, double scale) {
   const double n = static_cast<double>(expected.count), squares = static_cast<double>(expected.squares);
   const double off = 4e-16 * scale, deviation = std::sqrt(squares / std::max(n, 1.0));
@@ -171,7 +171,7 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
   for (std::size_t i = 0; i < counter.size(); ++i) counter[i] = static_cast<long long>(i * 7919 % 1013);
   const number_column columns[] = {{x.data(), nullptr}, {nullptr, counter.data()}};
 
-  // The whole kernel: three blocks, the last of 188 instances; the second is left to the host.
+  // The whole kernel: three blocks, the last with 188 instances; the second is left to the host.
   status[300] = static_cast<unsigned char>(status::not_located);
   struct made {
     summary summaries[3][2];
@@ -192,7 +192,7 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
   const auto w_one = work_for(one, h_one), w_other = work_for(other, h_other);
   const whole_warp loop;
   for (const int number : {1, 0}) statistics_of_chunk<whole_warp>(w_one, loop).make(number, 2);
-  // As the kernel does: SALTUS_CUDA_STATISTICS.
+  // Runs the kernel like SALTUS_CUDA_STATISTICS.
   grid(1).run(2, 64, [&] {
     const lane_of_warp warp;
     statistics_of_chunk<lane_of_warp>(w_other, warp).make(static_cast<int>((64 * blockIdx.x + threadIdx.x) / 32), 4);
@@ -203,7 +203,7 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
     EXPECT_EQ(one.costs[b].is_left, other.costs[b].is_left);
     const auto sum = std::accumulate(counter.begin() + b * 256, counter.begin() + std::min(700, b * 256 + 256), 0LL);
     for (int j = 0; j < abi::counter_count; ++j) {
-      EXPECT_EQ(sum, one.costs[b].counters[j]) << "whatever became of an instance";
+      EXPECT_EQ(sum, one.costs[b].counters[j]) << "instances of every status count";
       EXPECT_EQ(sum, other.costs[b].counters[j]);
     }
   }
@@ -212,7 +212,7 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
   for (const long long n : one.counters) counted += n;
   for (std::size_t i = 0; i < 700; ++i) expected += (i < 256 || i >= 512) && status[i] == finished;
   EXPECT_EQ(expected, counted);
-  // And against the definition.
+  // Compares with the definition, too.
   const std::vector<double> first(x.begin(), x.begin() + 256);
   const std::vector<unsigned char> its(status.begin(), status.begin() + 256);
   const reference expected_first(first, its);
@@ -223,7 +223,7 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
 // ---- histograms
 
 TEST(statistics, bins_have_their_lower_edge_and_the_last_one_both) {
-  // Tenths are not binary fractions: 0.3 is in the bin that begins there, if its edge is the same number.
+  // Tenths are not binary fractions: 0.3 is in the bin that begins there if the edge is the same number.
   const histogram_bins tenths{0.0, 1.0, 10};
   for (int k = 0; k < 10; ++k) {
     EXPECT_EQ(k, tenths.counter_of(tenths.edge(k))) << k;
@@ -243,7 +243,7 @@ TEST(statistics, bins_have_their_lower_edge_and_the_last_one_both) {
 
 // ---- many blocks
 
-/// A run of one state and one output, made up.
+/// An invented run with one state and one output.
 host::plan made_up_plan(std::int64_t count) {
   host::plan p;
   p.model.states = {{"x", 0, "m", ""}};
@@ -364,7 +364,7 @@ summary called(const host::statistics& s, const std::string& name) {
 }
 
 TEST(statistics, of_a_run_have_the_moments_of_its_samples) {
-  // A ball that falls for a tenth of a second from a height between 5 and 20: exact for the method, no event.
+  // A ball that falls for a tenth of a second from a height between 5 and 20: exact for the method, without events.
   const auto p =
       plan_of("bouncing_ball", {"t=[0.0,0.1]", "sample.count=20000", "sample.height={uniform=[5.0,20.0]}",
                                 "output.rows=false", "output.histogram.final_height={from=5.0,to=20.0,bins=3}"});
@@ -387,7 +387,7 @@ TEST(statistics, of_a_run_have_the_moments_of_its_samples) {
   EXPECT_NEAR(-0.981, velocity[1], 1e-14);
   EXPECT_NEAR(0.0, velocity[2], 1e-14);
   EXPECT_EQ(0.0, called(s, "events").max);
-  // A third of the heights is in each bin but for `fall`, with a deviation of sqrt(n 2/9) = 67.
+  // Each bin has a third of the heights but for `fall`, with a standard deviation of sqrt(n 2/9) = 67.
   const auto& h = s.histograms.at(0);
   EXPECT_EQ(20000, h.below + h.above + h.counts[0] + h.counts[1] + h.counts[2]);
   for (const long long n : h.counts) EXPECT_NEAR(20000 / 3.0, static_cast<double>(n), 5 * 67 + 20000 * fall / 15);
@@ -395,7 +395,7 @@ TEST(statistics, of_a_run_have_the_moments_of_its_samples) {
 }
 
 TEST(statistics, of_a_run_have_the_same_bits_whatever_lanes_threads_and_chunks) {
-  // Some instances are given up by lanes and rescued by the host.
+  // Lanes give up some instances, and the host rescues them.
   const auto with = [](const std::vector<std::string>& more) {
     std::vector<std::string> settings = {"rtol=1e-6", "inject_exceptions=0.4", "sample.count=1205",
                                          "sample.height={uniform=[0.5,2.0]}", "output.statistics=true"};

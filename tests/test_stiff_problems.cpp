@@ -1,5 +1,5 @@
-// The stiff built-in models and those with constraints against numbers known without saltus (reference_stiff.hpp), to 1e-8,
-// with the exact count of events, at rtol = 1e-10.
+// The stiff built-in models and those with constraints against numbers known without saltus (reference_stiff.hpp), to 1e-8 and with
+// the exact count of events, at rtol = 1e-10.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 class StiffProblem : public ::testing::TestWithParam<std::tuple<std::size_t, const char*>> {};
 
-/// A number as TOML has it, which tells 1 from 1.0.
+/// Text of a number for TOML, which distinguishes 1 from 1.0.
 std::string real(double value) {
   std::string text = fmt::format("{:.17g}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
@@ -33,7 +33,7 @@ std::vector<std::string> settings_of(const stiff_case& c, const char* method) {
   return s;
 }
 
-/// A state or discrete variable of the final point.
+/// Final value of a state or discrete variable.
 double final_value(const outcome& r, const std::string& name) {
   for (std::size_t i = 0; i < r.plan.model.discretes.size(); ++i)
     if (r.plan.model.discretes[i].name == name) return r.final_discrete[i];
@@ -73,14 +73,14 @@ TEST_P(StiffProblem, MeetsItsReference) {
   }
 }
 
-/// Every case with Radau IIA, and with a Rosenbrock method or, where there is none, sdirk4: which solves the others as well,
-/// but slowly.
+/// Every case with Radau IIA, and with a Rosenbrock method or, if none applies, sdirk4, which solves the other cases as well but
+/// slowly.
 std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
   std::vector<std::tuple<std::size_t, const char*>> all;
   for (std::size_t i = 0; i < stiff_cases().size(); ++i) {
     const auto& c = stiff_cases()[i];
     const std::string model = c.base.model;
-    // Modules of 15 and 20 states take their time to compile: one method each.
+    // Modules with 15 and 20 states take long to compile, so they get one method each.
     const bool is_large = model.rfind("ring_modulator", 0) == 0 || model == "pollu";
     if (!is_large) all.emplace_back(i, "radau5");
     if (c.rosenbrock) all.emplace_back(i, "rodas5p");

@@ -1,5 +1,5 @@
-// method = "auto": instances that prove stiff go over to the implicit method, where they are and alone; the others never
-// notice. And what becomes of implicit steps that cannot be solved for.
+// method = "auto": stiff instances change separately to the implicit method at their current points, without effect on the
+// others. Also implicit steps that have no solution.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -13,13 +13,13 @@
 namespace saltus::test {
 namespace {
 
-/// y = cos t, growth = exp(sin t), whatever the rate at which y returns to it.
+/// y = cos t, growth = exp(sin t), for every rate at which y returns to cos t.
 const std::vector<std::string> relaxing = {"method=auto", "output.events=true", "output.samples.count=11",
                                            "run.lanes=4"};
 
 outcome relax(const std::vector<std::string>& more) { return run(test_model("relaxing"), with(relaxing, more)); }
 
-/// All samples of instance i are on the closed form.
+/// Asserts that all samples of instance i are on the closed form.
 void expect_closed_form(const outcome& r, std::int64_t i, double tolerance) {
   ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished") << i;
   for (std::int64_t k = 0; k <= 10; ++k) {
@@ -29,8 +29,8 @@ void expect_closed_form(const outcome& r, std::int64_t i, double tolerance) {
   }
 }
 
-// DP5 is stable for rates up to 3.3 / h, and at a tolerance of 1e-6 its steps would be of some 0.2: beyond a rate of 30 it is
-// stability that limits them. Whether 10 or 100 counts as stiff is open; 1 does not, nor does 3, and 1000 does.
+// DP5 is stable for rates up to 3.3 / h, and at a tolerance of 1e-6 its steps would be about 0.2, so stability limits them beyond a
+// rate of 30. Whether rates from 10 to 100 count as stiff is open; 1 and 3 do not, and 1000 does.
 TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
   const std::vector<double> rates = {-0.1, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
   const auto r = relax({"rtol=1e-6", set("sweep.rate", rates)});
@@ -50,7 +50,7 @@ TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
 }
 
 TEST(Auto, IsTheExplicitMethodWhereItDoesNotSwitch) {
-  // An instance that is handed over is gone: of the others every bit is what dp5 makes of them.
+  // An instance that has changed methods has left the lanes: all bits of the others are those of dp5.
   const std::vector<std::string> settings = {"rtol=1e-6"};
   const auto both = relax(with(settings, {"sweep.rate=[1.0, 1e6, 2.0, 1e5, 3.0]"}));
   const auto dp5 = relax(with(settings, {"method=dp5", "sweep.rate=[1.0, 2.0, 3.0]"}));
@@ -58,7 +58,7 @@ TEST(Auto, IsTheExplicitMethodWhereItDoesNotSwitch) {
 }
 
 TEST(Auto, GoesOverWhereStiffnessBegins) {
-  // The rate is 1 until t = 4, a guard away.
+  // The rate is 1 until a guard fires at t = 4.
   const auto r = relax({"rtol=1e-7", "stiff_from=4.0", "sweep.rate=[1e4, 1e7]"});
   for (std::int64_t i = 0; i < 2; ++i) {
     expect_closed_form(r, i, 1e-5);
@@ -69,7 +69,7 @@ TEST(Auto, GoesOverWhereStiffnessBegins) {
 }
 
 TEST(Auto, CarriesEventsAndModesOver) {
-  // At y = 1/2 it is kicked down, and comes back to the curve below the mark: one event each way round, none from the return.
+  // At y = 1/2 a kick moves y down, and y returns to the curve below the mark: one event in each cycle, none from the return.
   const auto r = relax({"rtol=1e-8", "kick=-0.3", "sweep.rate=[5.0, 1e3, 1e6]"});
   for (std::int64_t i = 0; i < 3; ++i) {
     EXPECT_EQ(discrete(r, "passes", i), 2);
@@ -77,7 +77,7 @@ TEST(Auto, CarriesEventsAndModesOver) {
     ASSERT_EQ(times.size(), 2u);
     EXPECT_NEAR(times[0], std::acos(0.5), 1e-7);
     EXPECT_NEAR(r.final("y", i), std::cos(10), 1e-6);
-    // Until it is back, growth lacks the integral of 0.3 exp(-rate t), both times.
+    // Until y is back, growth lacks the integral of 0.3 exp(-rate t), both times.
     const double rate = i == 0 ? 5 : i == 1 ? 1e3 : 1e6;
     double lack = 0;
     for (const double t : {std::acos(0.5), std::acos(0.5) + 2 * M_PI})
@@ -112,13 +112,13 @@ TEST(Auto, IsTheSameInAnyOrder) {
 }
 
 TEST(Auto, RunsBackwardAndEndsWhatIsNoNumber) {
-  // Backward in time the rate repels: not stiff, but unstable, and y' = growth y alone is left to see (rate 0).
+  // Backward in time the relaxation repels: unstable but not stiff, so only y' = growth y remains to be tested (rate 0).
   const auto back = run(test_model("relaxing"), {"method=auto", "rtol=1e-8", "t=[10.0, 0.0]", "rate=0.0", "run.lanes=4",
                                                  set("y", std::cos(10.0)), set("growth", std::exp(std::sin(10.0)))});
   EXPECT_NEAR(back.final("y"), 1, 1e-6);
   EXPECT_NEAR(back.final("growth"), 1, 1e-6);
   EXPECT_TRUE(std::isnan(back.switched[0]));
-  // After the handover too.
+  // NaN after the change of methods, too.
   const auto r = relax({"rtol=1e-6", "rate=1e5", "sweep.nan_from=[1e6, 5.5, 2e6]"});
   expect_closed_form(r, 0, 1e-4), expect_closed_form(r, 2, 1e-4);
   EXPECT_EQ(name_of(r.status[1]), "not_finite");
@@ -129,8 +129,8 @@ TEST(Auto, RunsBackwardAndEndsWhatIsNoNumber) {
   expect_same(r, 0, only, 0), expect_same(r, 2, only, 1);
 }
 
-// Rounding in a Rosenbrock method would break y2 = y3 + y4, at any tolerance, and make y2 and y3 wrong by factors. The number at the end
-// is that of the Test Set for IVP Solvers.
+// Rounding in a Rosenbrock method would violate y2 = y3 + y4 at every tolerance and make y2 and y3 wrong by factors. The number at the end
+// is from the Test Set for IVP Solvers.
 TEST(Auto, IntegratesLastingStiffnessByRadau) {
   for (const double rtol : {1e-4, 1e-6, 1e-8}) {
     const auto r = run(test_model("pyrolysis"), {"method=auto", "atol=1e-40", set("rtol", rtol)});
@@ -140,7 +140,7 @@ TEST(Auto, IntegratesLastingStiffnessByRadau) {
     for (const char* name : {"y2", "y3"}) EXPECT_NEAR(r.final(name), 0.886e-22, 0.01 * 0.886e-22) << name;
   }
   const auto brief = run(test_model("pyrolysis"), {"method=auto", "rtol=1e-6", "atol=1e-30", "t=[0.0, 100.0]"});
-  EXPECT_NE(brief.switched_to[0], 2) << "rounding does not accumulate so far in so short a time";
+  EXPECT_NE(brief.switched_to[0], 2) << "rounding accumulates too little in so short a time";
 }
 
 // E. Hairer, G. Wanner, Test Set for IVP Solvers: Van der Pol with mu = 1000 at t = 2000.
@@ -155,8 +155,8 @@ TEST(Auto, VanDerPol) {
 
 // ---- implicit steps without a solution ------------------------------------------------------------------------------
 
-// y' = -y - jump from 1 down to 1/2, where it is held by a jump of f: steps as short as rounding there, until the budget is
-// used up or Newton's iteration has none left to try. It never leaves that place, and nobody else is held up.
+// y' = -y - jump from 1 down to 1/2, where a jump of f holds y: steps become as short as rounding until the budget ends or
+// Newton's iteration has no step size left to try. y never leaves that place, and no other instance is delayed.
 TEST(Implicit, WhereTheRightHandSideJumpsStepsBecomeShort) {
   const std::vector<std::string> settings = {"method=sdirk4", "rtol=1e-6", "run.lanes=4", "max_steps=3000",
                                              "growth=-1.0"};
@@ -176,7 +176,7 @@ TEST(Implicit, WhereTheRightHandSideJumpsStepsBecomeShort) {
 }
 
 TEST(Implicit, AMatrixThatIsSingularIsReported) {
-  // Constant steps of 1/4: the matrix 4/h - growth is zero with growth = 16, and with no other.
+  // Constant steps of 1/4: the matrix 4/h - growth is zero for growth = 16, and for no other value.
   const std::vector<std::string> settings = {"method=sdirk4", "step=0.25", "run.lanes=4"};
   const auto r = run(test_model("chatter"), with(settings, {"sweep.growth=[1.0, 16.0, -2.0]"}));
   EXPECT_EQ(name_of(r.status[1]), "singular");

@@ -1,5 +1,5 @@
-// Structural analysis: assignments and offsets against exhaustive search, block triangular form, and models whose offsets, index and
-// degrees of freedom are known: J. D. Pryce, BIT 41 (2001) 364 and own analysis of the papers' models by another program.
+// Structural analysis: assignments and offsets against exhaustive search, block triangular form, and models with known offsets, index
+// and degrees of freedom: J. D. Pryce, BIT 41 (2001) 364, and another program's analysis of the papers' models.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -44,7 +44,7 @@ model_structure structure() {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// The order of unknown j in equation i; -1: none.
+/// Order of unknown j in equation i; -1 if absent.
 int order(const signature& s, int i, int j) {
   for (const auto& e : s.rows[at(i)])
     if (e.column == j) return e.order;
@@ -62,7 +62,7 @@ signature random_signature(std::mt19937& random, int n, int highest, double fill
   return s;
 }
 
-/// By all permutations: the largest sum of a complete transversal (-1: there is none), and the most entries of any.
+/// Over all permutations: the largest sum of a complete transversal (-1: there is none), and the most entries of any transversal.
 struct exhaustive {
   int sum = -1, most = 0;
   explicit exhaustive(const signature& s) {
@@ -89,7 +89,7 @@ void expect_valid(const signature& s, const structural_analysis& a) {
   }
 }
 
-/// Each equation and unknown is in one block, and in J no equation has unknowns of later blocks.
+/// Each equation and unknown is in one block, and no equation of J has unknowns of later blocks.
 void expect_block_triangular(const signature& s, const structural_analysis& a) {
   list of_equation(s.rows.size(), -1), of_unknown(s.rows.size(), -1);
   for (std::size_t b = 0; b < a.blocks.size(); ++b) {
@@ -129,7 +129,7 @@ TEST(assignment, is_the_best_of_all_permutations) {
   EXPECT_GT(singular, 150);
 }
 
-// d follows from c, and no valid c is smaller anywhere: all c up to those found are tried.
+// d follows from c, and no valid c is smaller in any component: the test tries all c up to those found.
 TEST(offsets, are_the_smallest) {
   std::mt19937 random(2);
   for (int trial = 0; trial < 400; ++trial) {
@@ -140,7 +140,7 @@ TEST(offsets, are_the_smallest) {
     expect_valid(s, a);
     expect_block_triangular(s, a);
     EXPECT_EQ(a.freedom, exhaustive(s).sum);
-    // Of the valid c, that with the smallest sum, and the smallest of each alone, are the one found.
+    // The c with the smallest sum, and the smallest value of each component among the valid c, are the result.
     list c(s.rows.size(), 0), smallest(s.rows.size(), 1 << 20);
     const int top = *std::max_element(a.c.begin(), a.c.end());
     for (;;) {
@@ -190,7 +190,7 @@ TEST(offsets, do_not_depend_on_the_order_of_equations_and_unknowns) {
   }
 }
 
-// Each makes a node of what is no constant, and has the value of its number.
+// Each function makes a node unless its argument is constant, and has the value of its number.
 TEST(orders, have_every_function_of_models) {
   using saltus::orders;
   using row = saltus::pack<double, 1>;
@@ -211,7 +211,7 @@ TEST(orders, have_every_function_of_models) {
   EXPECT_GT(abs(x).trace.node, y.trace.node);
   EXPECT_GT(min(x, 1.0).trace.node, y.trace.node);
   EXPECT_GT(max(constant, y).trace.node, y.trace.node);
-  EXPECT_EQ(fma(constant, x, constant).trace.node, x.trace.node);  // times and plus a constant
+  EXPECT_EQ(fma(constant, x, constant).trace.node, x.trace.node);  // multiplication by and addition of a constant
   EXPECT_GT(fma(y, x, constant).trace.node, y.trace.node);
   EXPECT_EQ((2.0 * -x / constant - 1.0).trace.node, x.trace.node);
   EXPECT_EQ(derivative(x, 0).trace.node, x.trace.node);
@@ -220,7 +220,7 @@ TEST(orders, have_every_function_of_models) {
   saltus::recording = nullptr;
 }
 
-// Numbers that cannot be differentiated by time have no d.
+// Numbers that cannot be differentiated by time have no member d.
 TEST(orders, are_needed_for_derivatives) {
   using row = saltus::pack<double, 1>;
   constexpr auto has_d = []<class Value>(Value) {
@@ -231,7 +231,7 @@ TEST(orders, are_needed_for_derivatives) {
   EXPECT_FALSE(has_d(saltus::dual<row>(row(0.0))));
 }
 
-/// Two unknowns, and equations that a test writes.
+/// Two unknowns, and equations that the test writes.
 struct two_unknowns {
   enum state { x, y };
   static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", ""}, {y, 2.0, "1", ""}};
@@ -274,7 +274,7 @@ TEST(signature, has_the_highest_orders) {
   EXPECT_EQ(sigma_of<of_lower>(), (list{2, 2, 2, 2}));
   EXPECT_EQ(sigma_of<of_functions>(), (list{1, -1, 0, 1}));
   EXPECT_EQ(sigma_of<of_an_expression>(), (list{2, 3, 2, 1}));
-  EXPECT_EQ(sigma_of<of_nothing>(), (list{0, 0, 0, 0}));  // of values nothing is known
+  EXPECT_EQ(sigma_of<of_nothing>(), (list{0, 0, 0, 0}));  // plain values carry no information
 }
 
 TEST(signature, of_selections_is_the_union_but_conditions_do_not_count) {
@@ -307,7 +307,7 @@ TEST(signature, of_answers_to_conditions_is_that_of_their_branches) {
   }
 }
 
-// Both branches of the outer selection have the same union.
+// Both branches of the outer selection have the same union of orders.
 TEST(signature, of_nested_selections_has_all_modes) {
   const auto s = structure<of_nested>();
   EXPECT_EQ(s.known.count(), 2);
@@ -315,7 +315,7 @@ TEST(signature, of_nested_selections_has_all_modes) {
   EXPECT_EQ(order(s.modes[0].sigma, 0, 0) + order(s.modes[1].sigma, 0, 0), 2);
 }
 
-/// Which equations are not linear in highest derivatives.
+/// Equations that are nonlinear in highest derivatives.
 template <class Model>
 list nonlinear_in() {
   return structure<Model>().nonlinear;
@@ -329,8 +329,8 @@ TEST(quasilinear, is_a_matter_of_highest_derivatives_jointly) {
   EXPECT_EQ(nonlinear_in<of_quotients>(), list{1});
 }
 
-// By Hall's theorem: so many equations have so few unknowns, and the other way round; the difference is what lacks of a complete
-// transversal.
+// By Hall's theorem, a set of equations has too few unknowns, and a set of unknowns too few equations; the difference is the number of
+// entries that a complete transversal lacks.
 TEST(assignment, that_is_not_complete_has_a_part_that_shows_why) {
   std::mt19937 random(5);
   int singular = 0;
@@ -353,7 +353,7 @@ TEST(assignment, that_is_not_complete_has_a_part_that_shows_why) {
   EXPECT_GT(singular, 100);
 }
 
-// The offsets of a union serve one of its parts where a permutation has equality throughout.
+// The offsets of a union are valid for one of its modes if equality holds along a permutation.
 TEST(offsets, of_a_union_serve_a_mode_with_an_equality_on_a_transversal) {
   std::mt19937 random(6);
   int yes = 0, no = 0;
@@ -426,7 +426,7 @@ TEST(structure, of_the_robot_in_all_modes) {
   EXPECT_EQ(s.analysis.index, 3);
   EXPECT_EQ(s.analysis.freedom, 6);
   EXPECT_TRUE(s.nonlinear.empty());
-  // Friction changes no orders: saturation alone does.
+  // Friction changes no orders, only saturation does.
   const auto number = [&](const std::string& text) {
     return at(static_cast<int>(std::find(s.known.texts.begin(), s.known.texts.end(), text) - s.known.texts.begin()));
   };
@@ -452,7 +452,7 @@ TEST(structure, of_the_robot_in_all_modes) {
     EXPECT_EQ(mode.analysis.c, own_c);
     EXPECT_EQ(mode.analysis.d, own_d);
     EXPECT_EQ(mode.nonlinear.empty(), !saturated[0] && !saturated[1]);
-    for (const int i : mode.nonlinear) EXPECT_TRUE(i == 2 || i == 3);  // cos of the wanted angle
+    for (const int i : mode.nonlinear) EXPECT_TRUE(i == 2 || i == 3);  // cosine of the wanted angle
   }
   for (const auto& row : found)
     for (const int n : row) EXPECT_EQ(n, 1);
@@ -489,7 +489,7 @@ TEST(structure, of_chains_of_pendula_to_index_47) {
   expect_pendula<23>();
 }
 
-// A model of 6000 equations, and the same in random order; a chain as long as it is deep.
+// A model with 6000 equations, and the same in random order; a chain whose depth equals its length.
 TEST(structure, of_6000_equations_takes_no_10_seconds) {
   constexpr int P = 2000, n = 3 * P;
   const model whole = model_of<pendula_of<P>>();
@@ -584,7 +584,7 @@ TEST(structure, of_other_kinds_of_equations) {
   EXPECT_EQ(free.analysis.freedom, static_cast<int>(model_of<free_body>().states.size()));
 }
 
-// Slack, the multiplier is zero: index 1, four degrees of freedom.
+// If slack, the multiplier is zero: index 1, four degrees of freedom.
 TEST(structure, of_a_constraint_that_is_switched) {
   const auto s = structure<slack_pendulum>();
   ASSERT_EQ(s.modes.size(), 2u);
@@ -596,7 +596,7 @@ TEST(structure, of_a_constraint_that_is_switched) {
 }
 
 TEST(structure, near_dependent_equations_and_unknowns_are_named) {
-  // Equation 2 is equation 0 plus twice equation 1, but for 1e-13; the unknown 3 stands alone.
+  // Equation 2 is equation 0 plus twice equation 1, up to 1e-13; unknown 3 stands alone.
   const std::vector<double> j = {1, 2, 3, 0, 4, 5, 6, 0, 9, 12, 15 + 1e-13, 0, 0, 0, 0, 7};
   const auto found = near_dependences(4, j);
   ASSERT_EQ(found.size(), 1u);

@@ -1,6 +1,6 @@
-// The coefficients of the methods: of explicit ones order conditions by the compiler and at run time, and that the check
-// sees what it is there for - a coefficient off by 1e-10, a claim too high, a claim too low. Of implicit ones the same, in
-// long double and with full matrices.
+// Coefficients of the methods. Explicit methods: order conditions at compile time and at run time, and the proof that the check
+// detects a coefficient off by 1e-10, a claimed order too high, and one too low. Implicit methods: the same in long double
+// and with full matrices.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -42,7 +42,7 @@ TEST(tableaus, residuals_of_every_method) {
   });
 }
 
-// Specs name methods: a name, once given, stays. New ones may come.
+// Specs name methods, so existing names must stay; new ones may be added.
 TEST(tableaus, keys) {
   std::set<std::string> keys;
   methods::for_each(methods::all_methods{}, [&](auto method) { keys.insert(decltype(method)::name); });
@@ -73,7 +73,7 @@ TEST(rooted_trees, density) {
   }
 }
 
-/// Applies one change to a fresh copy of the coefficients at each call, and counts the copies that are not rejected.
+/// Applies one change to a fresh copy of the coefficients at each call, and counts the copies that the check accepts.
 template <class M>
 struct perturbation {
   int tried = 0;
@@ -118,8 +118,8 @@ TEST(order_conditions, reject_every_coefficient_off_by_1e_10) {
   });
 }
 
-// Two coefficients of a row moved against each other keep its sum, so that c_i = sum_j a_ij does not see it. Where both have
-// the same c_j (DOP853's stages 11 and 12) only conditions of seven nodes do, and weakly: hence 1e-8.
+// Two coefficients of a row moved against each other keep its sum, so c_i = sum_j a_ij does not detect them. If both have the same
+// c_j (DOP853's stages 11 and 12), only conditions with seven nodes do, and weakly: hence 1e-8.
 TEST(order_conditions, reject_pairs_in_a_row_off_by_1e_8) {
   const double nudge = 1e-8;
   methods::for_each(methods::explicit_methods{}, [&](auto method) {
@@ -127,7 +127,7 @@ TEST(order_conditions, reject_pairs_in_a_row_off_by_1e_8) {
     perturbation<M> nudged;
     for (int i = 2; i < tableau<M>::own; ++i) {
       for (int j = 1; j < i; ++j) {
-        // Stages 12 and 13 of RKF78 are both f at the end of the step, to a higher order than that of its stage 14.
+        // Stages 12 and 13 of RKF78 both equal f at the end of the step, to a higher order than stage 14.
         if (std::is_same_v<M, methods::fehlberg_8> && i == 14 && j == 13) continue;
         nudged("a[" + std::to_string(i) + "][" + std::to_string(j - 1) + "] and the next", [&](auto& m) {
           m.a[i][j - 1] += nudge;
@@ -148,7 +148,7 @@ struct kutta_3_as_4 : methods::kutta_3 {
 struct runge_kutta_4_as_3 : methods::runge_kutta_4 {
   static constexpr int order = 3;
 };
-// All weights of Simpson's rule, so exact for f(t) alone, but sum b_i a_ij c_j = 1/12 instead of 1/6.
+// All weights of Simpson's rule, so it is exact for f(t) alone, but sum b_i a_ij c_j = 1/12 instead of 1/6.
 struct simpson_without_coupling : methods::kutta_3 {
   static constexpr double a[3][3] = {{}, {1.0 / 2}, {0.0, 1.0}};
 };
@@ -206,7 +206,7 @@ static_assert(claim<estimate_claimed> == defect::no_estimate);
 static_assert(claim<midpoint_rule> == defect::not_explicit);
 static_assert(!methods::order_conditions(methods::list<methods::runge_kutta_4, kutta_3_as_4>{}));
 
-// Every comparison with NaN is false: none may read that as a fulfilled condition.
+// Every comparison with NaN is false, so no check may take a false comparison for a satisfied condition.
 TEST(order_conditions, reject_nan_and_infinity) {
   methods::for_each(methods::explicit_methods{}, [](auto method) {
     using M = decltype(method);
@@ -230,7 +230,7 @@ void expect_embedded(const std::vector<double>& published) {
     EXPECT_NEAR(Method::b[i] - Method::e[i], published[std::size_t(i)], 1e-15) << "stage " << i;
 }
 
-// The order conditions hold for b + e as well; b_hat from the papers named as the methods' sources fixes the sign.
+// The order conditions also hold for b + e; b_hat from the papers cited at the methods determines the sign.
 TEST(tableaus, embedded_weights_as_published) {
   expect_embedded<methods::bogacki_shampine_3>({7.0 / 24, 1.0 / 4, 1.0 / 3, 1.0 / 8});
   expect_embedded<methods::fehlberg_5>({25.0 / 216, 0, 1408.0 / 2565, 2197.0 / 4104, -1.0 / 5, 0, 0});
@@ -244,8 +244,8 @@ TEST(tableaus, embedded_weights_as_published) {
                                     0.08432289325330803924892, 0.04529095628204896774513});
 }
 
-// Row 6 of the paper's A (github.com/ranocha/Optimized-RK-CFD, 3SstarpFSAL510.txt) and b, against what the registers add up
-// to: the order conditions alone would be content with another method of the same orders.
+// Row 6 of the paper's A (github.com/ranocha/Optimized-RK-CFD, 3SstarpFSAL510.txt) and b, against the sums of the registers:
+// the order conditions alone would accept another method with the same orders.
 TEST(tableaus, registers_of_rdpk_5_are_the_published_method) {
   using M = methods::rdpk_5;
   const double row6[6] = {-0.4472686975456023729615, -0.06001391098389336725224, 2.189514876449574045974,
@@ -255,7 +255,7 @@ TEST(tableaus, registers_of_rdpk_5_are_the_published_method) {
   for (int j = 0; j < M::stages; ++j) EXPECT_NEAR(m.b[j], M::b[j], 1e-15) << j;
 }
 
-// gamma1_0 and delta_0 are multiplied by the first point, gamma2_0 by the first sum: by zero.
+// gamma1_0 and delta_0 multiply the first point, gamma2_0 the first sum, which is zero.
 TEST(order_conditions, reject_every_number_of_a_register_off_by_1e_10) {
   using M = methods::rdpk_5;
   constexpr int count = M::stages - 1;
@@ -287,7 +287,7 @@ TEST(tableaus, order_of_the_error_estimate) {
   EXPECT_EQ(methods::error_order<methods::rdpk_5>, 4);
 }
 
-/// The weights of the nested form minus published b_i(s), the largest over s = 0, 0.01, ... 1.
+/// Largest difference between the weights of the nested form and the published b_i(s) over s = 0, 0.01, ... 1.
 template <class Method, class Published>
 double largest_difference(Published published) {
   double largest = 0.0;
@@ -333,7 +333,7 @@ TEST(tableaus, dormand_prince_5_dense_output_is_shampines) {
   EXPECT_LT(largest_difference<methods::dormand_prince_5>(published), 1e-14);
 }
 
-// The estimate of Fehlberg's 7(8) pair vanishes where f depends on t alone: a trap stated at the method.
+// The estimate of Fehlberg's 7(8) pair vanishes if f depends on t alone, a trap documented at the method.
 TEST(tableaus, fehlberg_8_estimate_is_blind_to_time) {
   using M = methods::fehlberg_8;
   for (int power = 0; power <= 20; ++power) {
@@ -364,7 +364,7 @@ struct square {
       for (int j = 0; j < n; ++j) x.a[i][j] += y.a[i][j];
     return x;
   }
-  /// By elimination with the largest pivots.
+  /// Inverse by elimination with column pivoting.
   square inverse() const {
     square m = *this, r;
     for (int i = 0; i < n; ++i) r.a[i][i] = 1;
@@ -384,7 +384,7 @@ struct square {
   }
 };
 
-/// An implicit method in the form of which the order conditions are known, from the numbers it declares:
+/// An implicit method in the form for which the order conditions are known, from its declared numbers:
 ///     k_i = h f(y + sum_j alpha_ij k_j) + h J sum_j gamma_ij k_j
 /// with gamma = 0 for a Runge-Kutta method. The last of the `count` weights is that of f at the beginning of the step.
 template <class M>
@@ -402,7 +402,7 @@ struct implicit_form {
     else from_collocation();
   }
 
-  /// The weights of the dense output at s; of a Rosenbrock method from its own polynomial.
+  /// Weights of the dense output at s; for a Rosenbrock method from its own polynomial.
   void dense(exact s, weights& w) const {
     for (int i = 0; i < count; ++i) {
       const exact b = advancing[i];
@@ -414,7 +414,7 @@ struct implicit_form {
     }
   }
 
-  /// The largest of sum_i w_i phi_i(t) - target(t) over the trees with `nodes` nodes.
+  /// Largest value of sum_i w_i phi_i(t) - target(t) over the trees with `nodes` nodes.
   template <class Target>
   exact residual(const weights& w, int nodes, Target target) const {
     const int all = methods::trees_up_to[nodes];
@@ -433,7 +433,7 @@ struct implicit_form {
           with_gamma += (alpha.a[i][j] + gamma.a[i][j]) * phi[at(tree.branch, j)];
         }
         product[at(t, i)] = t == 0 ? 1 : product[at(tree.trunk, i)] * along;
-        // J acts where a node has one branch only (Hairer, Wanner II, IV.7).
+        // J acts only at nodes with one branch (Hairer, Wanner II, IV.7).
         phi[at(t, i)] = t > 0 && tree.trunk == 0 ? with_gamma : product[at(t, i)];
         sum += w[i] * phi[at(t, i)];
       }
@@ -450,7 +450,7 @@ struct implicit_form {
   exact of_nothing(const weights& w, int nodes) const {
     return residual(w, nodes, [](int, double) { return exact(0); });
   }
-  /// Of the largest order condition up to `order`; [1]: of the next order.
+  /// Largest error of the order conditions up to `order`; [1]: of the next order.
   template <class Residual>
   static std::pair<exact, exact> of_order(int order, Residual residual_at) {
     exact worst = 0;
@@ -516,7 +516,7 @@ struct implicit_form {
   }
 };
 
-/// How far off sums of declared coefficients may be: these have 16 digits, and sizes up to a hundred.
+/// Tolerance of sums of declared coefficients, which have 16 digits and sizes up to a hundred.
 template <class M>
 constexpr double coefficient_rounding = M::is_rosenbrock ? 4e-14 : 2e-15;
 
@@ -540,7 +540,7 @@ TEST(implicit_tableaus, order_conditions) {
       EXPECT_NEAR(static_cast<double>(slopes - m.d[i]), 0, rounding) << "d of stage " << i;
     }
     expect("advancing", M::order, form::of_order(M::order, [&](int k) { return m.of_solution(m.advancing, k); }));
-    // The estimate is the difference of two formulas: nothing, up to the lower order.
+    // The estimate is the difference of two formulas, which is zero up to the lower order.
     expect("estimate", M::embedded_order,
            form::of_order(M::embedded_order, [&](int k) { return m.of_nothing(m.estimate, k); }));
     expect("dense output", M::dense_order, form::of_order(M::dense_order, [&](int k) {
@@ -555,7 +555,7 @@ TEST(implicit_tableaus, order_conditions) {
   });
 }
 
-// Both errors of a coefficient that a test of observed orders would not see: far down in the digits, or in one that rarely
+// Errors in a coefficient that a test of observed orders would miss: in late digits, or in a coefficient that rarely
 // matters.
 TEST(implicit_tableaus, reject_every_coefficient_off_by_1e_8) {
   methods::for_each(methods::implicit_methods{}, [](auto method) {
@@ -602,8 +602,8 @@ TEST(implicit_tableaus, are_stiffly_accurate) {
         for (int j = i + 1; j < M::stages; ++j) EXPECT_EQ(M::a[i][j], 0.0);
       }
     }
-    // b_i = alpha_si + gamma_si (Hairer, Wanner II, IV.7; gamma = 0 for Runge-Kutta methods), and the same formula but one
-    // stage earlier for the lower order of a Rosenbrock method.
+    // b_i = alpha_si + gamma_si (Hairer, Wanner II, IV.7; gamma = 0 for Runge-Kutta methods). The lower order of a Rosenbrock
+    // method has the same formula one stage earlier.
     const implicit_form<M> m;
     for (int j = 0; j < M::stages; ++j)
       EXPECT_NEAR(static_cast<double>(m.advancing[j] - m.alpha.a[M::stages - 1][j] - m.gamma.a[M::stages - 1][j]), 0,
@@ -617,7 +617,7 @@ TEST(implicit_tableaus, are_stiffly_accurate) {
   });
 }
 
-// Hairer, Wanner II, IV.5 and IV.8: collocation at the Radau points; the basis in which its matrix falls apart.
+// Hairer, Wanner II, IV.5 and IV.8: collocation at the Radau points, and the basis that block-diagonalises its matrix.
 TEST(implicit_tableaus, radau_5_is_collocation) {
   using M = methods::radau_5;
   const implicit_form<M> m;

@@ -1,4 +1,4 @@
-// Tables: functions of time given by values at knots. Numbers of SciPy are those that tests/reference/tables.py prints; solutions
+// Tables: functions of time given by values at knots. Numbers from SciPy are those printed by tests/reference/tables.py; solutions
 // of linear equations are written down piece by piece.
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ std::vector<std::string> tables(const std::vector<std::string>& names, const giv
 }
 
 const auto four = tables({"steps", "line", "monotone", "smooth"}, {times, values});
-// Steps that are judged by nothing: what is exact then is so since no step goes across a knot.
+// No error test limits these steps; results are exact because no step crosses a knot.
 const std::vector<std::string> loose = {"rtol=0.1", "atol=10.0"};
 
 TEST(Tables, HaveTheValuesOfSciPy) {
@@ -59,7 +59,7 @@ TEST(Tables, HaveTheValuesOfSciPy) {
           << i << " at " << some_times[k];
 }
 
-/// The integrals of the four tables over all of their knots, forward and backward.
+/// Integrals of the four tables over all of their knots, forward and backward.
 void expect_integrals(const std::vector<std::string>& more, double tolerance, int most_steps) {
   const std::vector<double> expected = {6.46875, 5.921875, 6.3884153189577715, 10.000192961268445};
   const char* const states[] = {"of_steps", "of_line", "of_monotone", "of_smooth"};
@@ -78,12 +78,12 @@ TEST(Tables, AreIntegratedExactlyHoweverLongStepsMayBe) { expect_integrals({"met
 TEST(Tables, AreIntegratedExactlyByOtherMethods) {
   expect_integrals({"method=taylor"}, 4e-14, 20);
   expect_integrals({"method=radau5"}, 4e-14, 30);
-  expect_integrals({"method=rodas5p"}, 1e-12, 30);  // its coefficients have 16 digits, and cancel
+  expect_integrals({"method=rodas5p"}, 1e-12, 30);  // coefficients with 16 digits, and cancellation
 }
 
 TEST(Tables, OfDifferentKnotsKeepToTheirOwn) {
   auto other = four;
-  other[1] = table("line", {{-3.0, 0.125, 5.0}, {-3.0, 0.125, -4.75}});  // |t - 1/8| upside down
+  other[1] = table("line", {{-3.0, 0.125, 5.0}, {-3.0, 0.125, -4.75}});  // |t - 1/8| reflected
   const auto r = run(tabled, with(with(loose, other), {set("t", {-1.5, 4.0})}));
   EXPECT_NEAR(r.final("of_line"), 0.125 * 5.5 - 0.5 * (1.625 * 1.625 + 3.875 * 3.875), 4e-14);
   EXPECT_NEAR(r.final("of_steps"), 6.46875, 4e-14);
@@ -95,7 +95,7 @@ TEST(Tables, BeginAnewAndAreHeld) {
   closed.push_back(table("held", {{0.0, 1.0}, {2.0, 6.0}}));
   const double period = 5.5;
   for (const double shift : {0.0, -3 * period, 7 * period, 1000 * period}) {
-    // From the middle of one period to that of another, eight later.
+    // From the middle of one period to the middle of another, eight periods later.
     const double from = -1.25 + shift, to = 3.7 + shift + 8 * period;
     const double tolerance = 1e-13 * (100 + std::abs(shift));
     const auto r = run(looped, with(with(loose, closed), {set("t", {from, to})}));
@@ -123,7 +123,7 @@ TEST(Tables, AtAKnotShowWhatFollowsIt) {
   const auto r = run(tabled, with(with(loose, four), {set("t", {-1.5, 4.0}), set("output.samples.times", times)}));
   for (std::size_t k = 0; k < times.size(); ++k) {
     const auto row = static_cast<std::int64_t>(k);
-    // Nothing follows the end.
+    // The table ends here.
     EXPECT_EQ(r.sample(4, 0, row), k + 1 < times.size() ? values[k] : values[k - 1]) << times[k];
     for (std::size_t i = 5; i < 8; ++i) EXPECT_NEAR(r.sample(i, 0, row), values[k], 1e-14) << times[k];
   }
@@ -133,7 +133,7 @@ TEST(Tables, AtAKnotShowWhatFollowsIt) {
   EXPECT_EQ(part.events[0], 0);
 }
 
-// ---- knots and events. The clock is at `t` until the slope says otherwise.
+// ---- knots and events. The clock is at `t` while the slope is 1.
 
 const std::string runs = table("slope", {{0.0, 10.0}, {1.0, 1.0}});
 
@@ -152,7 +152,7 @@ TEST(Tables, AGuardThatJumpsFiresAtTheKnot) {
 }
 
 TEST(Tables, AGuardThatJumpsBackwardInTime) {
-  // clock = t - 2: from 2 to 0 it is at -1 where the mark goes from 0 to -5.
+  // clock = t - 2: backward from 2 to 0 it is at -1 when the mark jumps between 0 and -5.
   const auto r = run(knot_events, with(tight, {runs, table("mark", {{0.0, 1.0}, {-5.0, 0.0}}), "t=[2.0,0.0]"}));
   EXPECT_EQ(names_of(r), std::vector<std::string>{"passes"});
   EXPECT_EQ(times_of(r), std::vector<double>{1.0});
@@ -182,7 +182,7 @@ TEST(Tables, ATimeEventOnAKnotComesWithWhatJumps) {
 }
 
 TEST(Tables, ARootOnAKnotFiresOnce) {
-  // The clock reaches the mark where it slows down.
+  // The clock reaches the mark when it slows down.
   const auto slows = table("slope", {{0.0, 2.0}, {1.0, 0.5}});
   for (const double at : {2.0, 2.0 + 1e-15, 2.0 - 1e-15, 2.0 + 1e-12, 2.0 - 1e-12}) {
     const auto mark = table("mark", {{0.0, 5.0}, {at, at}});
@@ -216,7 +216,7 @@ TEST(Tables, AlgebraicStatesJumpWithThem) {
 }
 
 TEST(Tables, ASlideEndsWhereAJumpEndsIt) {
-  // From -3/4 by 3/2 onto zero at 1/2; there until the push is 2 at 1; by 1 to 1 at 2; by -4, and by -2 from 9/4 on, to -3/2 at 3; by 1.
+  // From -3/4 by 3/2 to zero at 1/2; at zero until the push is 2 at 1; by 1 to 1 at 2; by -4, and by -2 from 9/4 on, to -3/2 at 3; by 1.
   const auto r = run(test_model("pushed_slide"), tight);
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"zero", "leaves_zero", "zero"}));
   EXPECT_NEAR(times_of(r)[0], 0.5, 1e-14);
@@ -227,7 +227,7 @@ TEST(Tables, ASlideEndsWhereAJumpEndsIt) {
 
 // ---- a year of weather
 
-/// Degrees for every hour of a year and the one after it, irregular: days, seasons and what nobody has foreseen.
+/// Degrees for every hour of two years, irregular: days, seasons and random deviations.
 const given_knots& weather() {
   static const given_knots made = [] {
     given_knots k;
@@ -240,22 +240,22 @@ const given_knots& weather() {
       k.times.push_back(hour);
       k.values.push_back(7 - 11 * std::cos(turn * hour / 8760) - 4 * std::cos(turn * (hour - 3) / 24) + drift);
     }
-    k.values.back() = k.values.front();  // as another year begins
+    k.values.back() = k.values.front();  // so that another year can follow
     return k;
   }();
   return made;
 }
 
-/// y' = (source + line - y) / lag on one piece, whose line goes from a by slope b.
+/// y' = (source + line - y) / lag on one piece, where the line starts at a with slope b.
 template <class Number>
 struct relaxing {
   Number lag, source, a, b, y;
   Number goal(double u) const { return source + a + b * (u - lag); }
   Number at(double u) const { return goal(u) + (y - goal(0)) * std::exp(-u / lag); }
-  Number turning() const { return -lag * std::log(b * lag / (y - goal(0))); }  ///< where it has no slope
+  Number turning() const { return -lag * std::log(b * lag / (y - goal(0))); }  ///< where its slope is zero
 };
 
-/// The first u in (from, h] where a solution is at `level` on its way up (+1) or down (-1); h + 1 if there is none.
+/// The first u in (from, h] at which a solution crosses `level` upwards (+1) or downwards (-1); h + 1 if there is none.
 double first_root(const relaxing<double>& y, double from, double h, double level, int way) {
   const double turn = y.turning();
   const auto crossing = [&](double lo, double hi) {
@@ -271,7 +271,7 @@ double first_root(const relaxing<double>& y, double from, double h, double level
   return first <= h ? first : crossing(turn, h);
 }
 
-/// The wall of tests/models/wall.hpp after a year.
+/// Closed form of tests/models/wall.hpp after a year.
 template <class Number>
 Number wall_after_a_year(Number lag) {
   const auto& w = weather();
@@ -283,7 +283,7 @@ Number wall_after_a_year(Number lag) {
   return y;
 }
 
-/// What houses are asked for, so that one module serves several cases.
+/// Settings that all houses share, so that one module serves several cases.
 const std::vector<std::string> observed = {"output.reduce=['max(outside)', 'min(outside)', 'mean(outside)']",
                                            "output.samples.count=33", "output.events=true"};
 
@@ -305,7 +305,7 @@ TEST(Tables, AYearOfWeatherInAThousandHouses) {
       while (u < 1.0) {
         const double left = 1.0 - u, b = w.values[k + 1] - w.values[k];
         const relaxing<double> piece{R * C, on ? 6.0 * R : 0.0, w.values[k] + b * u, b, y};
-        // Whatever the heater does: a cold house may go on cooling, and a summer needs none.
+        // A cold house may go on cooling while the heater is on, and a summer house needs no heating.
         const double cold = first_root(piece, 0.0, left, 19.0, -1), hot = first_root(piece, 0.0, left, 21.0, 1);
         const double root = std::min(cold, hot), step = std::min(root, left);
         y = piece.at(step);
@@ -351,7 +351,7 @@ TEST(Tables, HaveDerivatives) {
   for (const double lag : {0.5, 3.0, 40.0}) {
     const auto r = run(wall, {"rtol=1e-10", "atol=1e-10", "t=[0.0,8760.0]", table("outdoor", weather()),
                               set("lag", lag), "sensitivity.parameters=['lag']"});
-    // A derivative by an imaginary step has no cancellation.
+    // A derivative by a complex step has no cancellation.
     const double expected = wall_after_a_year(std::complex<double>(lag, 1e-30)).imag() / 1e-30;
     EXPECT_EQ(r.sensitivity[0], 0);
     EXPECT_NEAR(r.derivative(0), expected, 1e-6 * (1 + std::abs(expected))) << lag;
@@ -359,7 +359,7 @@ TEST(Tables, HaveDerivatives) {
 }
 
 TEST(Tables, HaveDerivativesThroughJumps) {
-  // y' = mark - rate y, the mark stepping from 1 to 3 at 1 and to 2 at 2: linear in y, so the derivative is that of a sum.
+  // y' = mark - rate y with a mark that steps from 1 to 3 at 1 and to 2 at 2: linear in y, so the derivative is that of a sum.
   const auto steps = given_knots{{0.0, 1.0, 2.0, 3.0}, {1.0, 3.0, 2.0, 2.0}};
   const auto r = run(tabled, with(tables({"steps", "line", "monotone", "smooth"}, steps),
                                   {"rtol=1e-11", "t=[0.0,3.0]", "rate=0.7", "sensitivity.parameters=['rate']"}));
@@ -370,7 +370,7 @@ TEST(Tables, HaveDerivativesThroughJumps) {
   };
   EXPECT_NEAR(r.final("of_steps"), exact(0.7).real(), 1e-9);
   EXPECT_NEAR(r.derivative(0), exact({0.7, 1e-30}).imag() / 1e-30, 1e-9);
-  // What fires by a jump has a time that is fixed.
+  // An event caused by a jump has a fixed time.
   const auto fires = run(knot_events, with(tight, {runs, table("mark", {{0.0, 1.0}, {5.0, 0.5}}), "t=[0.0,2.0]",
                                                    "initial.clock=0.1", "sensitivity.parameters=['initial.clock']"}));
   ASSERT_EQ(names_of(fires), std::vector<std::string>{"passes"});
@@ -379,7 +379,7 @@ TEST(Tables, HaveDerivativesThroughJumps) {
   EXPECT_EQ(fires.derivative(0), 1.0);
 }
 
-/// Thirty-seven houses, and each again in other ways: the same bits.
+/// Thirty-seven houses and the same in other ways of running: the same bits.
 void expect_same_houses(const std::vector<std::vector<std::string>>& ways) {
   std::vector<double> sizes;
   for (int i = 0; i < 37; ++i) sizes.push_back(2.0 + 0.3 * (i * 17 % 37));
@@ -413,7 +413,7 @@ TEST(Tables, ModelsWithoutValuesUseTheirOwn) {
   EXPECT_GT(r.events[0], 5);
 }
 
-// ---- what is refused
+// ---- rejected cases
 
 std::string refused(const std::string& model, const std::vector<std::string>& settings) {
   try {
@@ -427,7 +427,7 @@ TEST(Tables, AreCheckedBeforeTheRun) {
     return refused(wall, {"t=[0.0,2.0]", table("outdoor", {t, v})});
   };
   const auto says = [](const std::string& complaint, const char* words) {
-    EXPECT_NE(complaint.find(words), std::string::npos) << complaint << "\ndoes not say: " << words;
+    EXPECT_NE(complaint.find(words), std::string::npos) << complaint << "\nlacks: " << words;
   };
   EXPECT_EQ(with_knots({0, 2}, {1, 1}), "");
   says(refused(wall, {}), "tables.outdoor is missing: outdoor (temperature outside) has no values of its own");

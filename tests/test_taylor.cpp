@@ -1,4 +1,4 @@
-// Taylor series as methods: their order, their step, and that events are detected, certified and located on their own polynomials.
+// Taylor series as methods: order, step size, and detection, certification and location of events on their own polynomials.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -27,14 +27,14 @@ using valve_engine = engine<form_of<relief_valve>, Method, double, options{.dete
 using reference = valve_engine<methods::dormand_prince_8, detection::hermite, true>;
 constexpr std::int64_t valve_count = 40;
 
-/// Valves at many flow rates, some of which hit their seats again and again.
+/// Valves at many flow rates, some of which hit their seats repeatedly.
 template <class E, int W>
 host::chunk_data valves(double tolerance) {
   auto p = plan_of<relief_valve>(8.0, tolerance);
   if (E::samples) p.sample_count = 33;
   auto r = scattered_chunk(p, relief_valve::flow, 0.2, 8.0, valve_count);
   const auto pressures = r.initial.begin() + relief_valve::pressure * valve_count;
-  std::fill(pressures, pressures + valve_count, 5.0);  // a root has no series at zero
+  std::fill(pressures, pressures + valve_count, 5.0);  // a square root has no series at zero
   on_lanes<E, W>(host::settings_of(p), r);
   return r;
 }
@@ -51,8 +51,8 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return r;
 }
 
-/// The same events in the same order as another method finds; times, states and samples agree to a thousand tolerances, which is
-/// what impacts make of them.
+/// Asserts the same events in the same order as another method; times, states and samples agree to a thousand tolerances, because impacts
+/// amplify errors.
 template <class E>
 void expect_the_same_trajectories(double tolerance) {
   const auto here = valves<E, 8>(tolerance), exact = valves<reference, 8>(1e-12);
@@ -77,7 +77,7 @@ TEST(taylor, is_certified_on_its_own_polynomial) {
 
 // ---- order and steps ------------------------------------------------------------------------------------------------
 
-/// Largest distance of the final states from those of a run of order 20 at 1e-15.
+/// Largest distance of the final states from those of a run with order 20 at 1e-15.
 double error_of(const std::string& model, const std::string& method, double rtol,
                 const std::vector<std::string>& more) {
   std::vector<std::string> settings = {fmt::format("rtol={}", rtol), fmt::format("atol={}", rtol)};
@@ -92,10 +92,10 @@ double error_of(const std::string& model, const std::string& method, double rtol
   return r;
 }
 
-/// Constant steps: halved, they leave 2^-p of the error.
+/// Constant steps: halving them leaves 2^-p of the error.
 TEST(taylor, observed_order_is_the_order) {
   methods::for_each(methods::series_methods{}, [](auto m) {
-    if (m.order > 12) return;  // no two step sizes whose errors are far from rounding
+    if (m.order > 12) return;  // no two step sizes have errors far from rounding
     const double h = m.order == 8 ? 0.2 : 0.125;
     const auto at = [&](double step) {
       return error_of("pendulum", m.name, 1e-6, {"t=[0.0,4.0]", fmt::format("step={}", step)});
@@ -119,14 +119,14 @@ TEST(taylor, error_follows_the_tolerance) {
   });
 }
 
-/// Errors fall with the tolerance down to 1e-15, until rounding is left, which the flow magnifies as it does any other error. Exact:
-/// 50 digits (tests/reference/series.py). An orbit of e = 0.5, three times round, and a chaotic solution.
+/// Errors fall with the tolerance down to 1e-15, until rounding remains, which the flow magnifies like any other error. Exact:
+/// 50 digits (tests/reference/series.py). Three revolutions of an orbit with e = 0.5, and a chaotic solution.
 TEST(taylor, error_follows_the_tolerance_until_rounding_is_left) {
   struct solution {
     std::string model;
     std::vector<std::string> settings;
     std::vector<double> exact;
-    double growth, rounding;  ///< of errors on the way; of what is left
+    double growth, rounding;  ///< growth of errors on the way; remaining error
   };
   const solution solutions[] = {
       {SALTUS_SOURCE_FOLDER "/bench/models/two_bodies.hpp",
@@ -152,7 +152,7 @@ TEST(taylor, error_follows_the_tolerance_until_rounding_is_left) {
 }
 
 /// Six bodies for 20,000 days, against 80-bit arithmetic (tests/reference/outer_solar_system.py): errors fall with the tolerance until
-/// rounding is left.
+/// rounding remains.
 TEST(taylor, error_of_the_outer_solar_system_follows_the_tolerance) {
   constexpr double exact[6][3] = {{0.12333221241422679, -0.058616808987360342, -0.028723538220436229},
                                   {-0.77177837187816889, 4.6105538900447611, 1.9942337301316616},
@@ -175,7 +175,7 @@ TEST(taylor, error_of_the_outer_solar_system_follows_the_tolerance) {
   }
 }
 
-/// Orders of a model of that size are run in loops, on lanes of two registers: the bits are those of one lane.
+/// A model of that size computes its orders in loops, on lanes of two registers: the bits are those of one lane.
 TEST(taylor, large_models_have_the_same_bits_in_lanes) {
   const auto bodies = [](int lanes, int groups) {
     return run(SALTUS_SOURCE_FOLDER "/bench/models/six_bodies.hpp",
@@ -188,7 +188,7 @@ TEST(taylor, large_models_have_the_same_bits_in_lanes) {
   EXPECT_EQ(alone.steps, as_usual.steps);
 }
 
-/// A field along a surface is blended from those on both sides, by the rates of its guard along both: against another method, and a
+/// The field along a surface is blended from those on both sides by the guard's derivatives along both: against another method, and a
 /// closed form (problems/filippov_plane.hpp).
 TEST(taylor, slides) {
   EXPECT_NEAR(run("filippov_plane", {"method=taylor8", "rtol=1e-10", "atol=1e-10"}).final_state[0], 31.0 / 34, 1e-12);
@@ -200,7 +200,7 @@ TEST(taylor, slides) {
   EXPECT_EQ(series.events, other.events);
   for (std::size_t i = 0; i < other.final_state.size(); ++i)
     EXPECT_NEAR(series.final_state[i], other.final_state[i], 1e-8) << i;
-  // Its equations are linear: without a surface nothing at all is kept for a series.
+  // The equations are linear: without a surface the series needs no storage.
   const outcome held = run("relay", {"method=taylor16", "rtol=1e-11", "atol=1e-11"}),
                 is = run("relay", {"method=dop853", "rtol=1e-11", "atol=1e-11"});
   EXPECT_EQ(held.exception[0], 0);
@@ -208,7 +208,7 @@ TEST(taylor, slides) {
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(held.final_state[i], is.final_state[i], 1e-10) << i;
 }
 
-/// Steps are long: what is observed between their ends is as good as they are. Against samples of the same solution.
+/// Steps are long, so reductions between their ends must be as accurate as the states: against samples of the same solution.
 TEST(taylor, reductions_are_as_good_as_the_states) {
   const std::string reduce = "output.reduce=[\"max(angle)\",\"min(velocity)\",\"integral(velocity)\",\"mean(energy)\"]";
   const outcome fine =
@@ -219,13 +219,13 @@ TEST(taylor, reductions_are_as_good_as_the_states) {
     for (std::size_t k = 0; k < 4; ++k)
       EXPECT_NEAR(o.reductions[k], fine.reductions[k], (3e-12 + rtol) * (1.0 + std::abs(fine.reductions[k])))
           << k << " " << rtol;
-    // The integral of a rate is what its state has changed by.
+    // The integral of a time derivative is the change of its state.
     const double start = 20.0 * 3.14159265358979323846 / 180.0;
     EXPECT_NEAR(o.reductions[2], o.final_state[0] - start, 1e-13 + 0.01 * rtol) << rtol;
   }
 }
 
-/// There and back: backward in time every rate is turned, which takes places of its own.
+/// Forward and backward: backward in time every derivative changes its sign, which takes additional places.
 TEST(taylor, runs_backward) {
   const outcome there = run("pendulum", {"method=taylor", "rtol=1e-12", "atol=1e-12", "t=[0.0,5.0]"});
   const outcome back = run("pendulum", {"method=taylor", "rtol=1e-12", "atol=1e-12", "t=[5.0,0.0]",
@@ -236,7 +236,7 @@ TEST(taylor, runs_backward) {
   EXPECT_NEAR(back.final_state[1], 1.0, 1e-11);
 }
 
-/// A spec that says "taylor" gets the order for its tolerance.
+/// A spec with "taylor" gets the order that suits its tolerance.
 TEST(taylor, order_goes_by_the_tolerance) {
   const auto method_at = [](const char* rtol) {
     return run("pendulum", {"method=taylor", "t=[0.0,1.0]", std::string("rtol=") + rtol}).plan.method;

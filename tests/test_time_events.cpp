@@ -1,4 +1,4 @@
-// Events at known times: time events, guards of time, both at the ends of the span and at sample times, and all of it
+// Events at known times: time events, guards of time, both at the ends of the span and at sample times, and all of them
 // backward. tests/models/timetable.hpp counts what fires and what fires together; every expectation is plain arithmetic.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ TEST(TimeEvents, AreHitExactly) {
   std::vector<double> expected;
   for (int k = 0; k < 8; ++k) expected.push_back(std::fma(k, 0.25, 0.1));  // the last at 1.85
   EXPECT_EQ(times_of(r, "pulse"), expected) << "bit for bit";
-  EXPECT_EQ(r.root_finding_steps[0], 0) << "no root was sought";
+  EXPECT_EQ(r.root_finding_steps[0], 0) << "no root finding was needed";
 }
 
 TEST(TimeEvents, ManyPeriodsAddUpNoRounding) {
@@ -36,7 +36,7 @@ TEST(TimeEvents, APeriodMayHaveBegunBeforeOrBeginLater) {
 }
 
 TEST(TimeEvents, APeriodThatLeadsNowhereEndsTheInstance) {
-  // Zero, backward, none, too small for the rounding of t; each beside an instance that has a period.
+  // Periods that are zero, backward, absent, or too small for the rounding of t; each beside an instance with a valid period.
   for (const char* bad : {"0.0", "-0.0", "-0.25", "1e-30"}) {
     const auto r = run(
         timetable, with(tight, {"t=[1.0,2.0]", "first=0.125", std::string("sweep.period=[0.25, ") + bad + ", 0.5]"}));
@@ -49,10 +49,10 @@ TEST(TimeEvents, APeriodThatLeadsNowhereEndsTheInstance) {
     const auto back = run(timetable, with(tight, {"t=[2.0,1.0]", std::string("period=") + bad}));
     EXPECT_EQ(name_of(back.status[0]), "bad_schedule") << bad;
   }
-  // As small as it can be: what comes is many events, not none.
+  // The smallest period gives many events, not none.
   const auto small = run(timetable, with(tight, {"t=[1.0,2.0]", "first=0.125", "period=1e-15", "max_events=10"}));
   EXPECT_EQ(name_of(small.status[0]), "event_budget");
-  // One that is never over is no mistake: the time event comes once.
+  // An infinitely long period is valid: the time event comes once.
   const auto once = run(timetable, with(tight, {"period=1e300", "first=0.5"}));
   EXPECT_EQ(times_of(once, "pulse"), std::vector<double>{0.5});
 }
@@ -66,7 +66,7 @@ TEST(TimeEvents, TwoAtOnceFireInOneTransition) {
 }
 
 TEST(TimeEvents, CountInTheHalfOpenSpan) {
-  // In (t0, t_end]: not at the start; at the end once, and then the instance has finished.
+  // In (t0, t_end]: not at the start; once at the end, after which the instance has finished.
   const auto start = run(timetable, with(tight, {"kick_at=0.0", "jump=5.0"}));
   EXPECT_EQ(start.events[0], 0);
   const auto end = run(timetable, with(tight, {"kick_at=2.0", "jump=5.0"}));
@@ -85,7 +85,7 @@ TEST(TimeEvents, ASampleThereShowsTheStateAfter) {
   const auto end = run(timetable, with(tight, {"kick_at=2.0", "jump=10.0", "output.samples.times=[1.0, 2.0]"}));
   EXPECT_NEAR(end.sample(0, 0, 0), 1.0, 1e-13);
   EXPECT_NEAR(end.sample(0, 0, 1), 12.0, 1e-13);
-  // Samples on every pulse, pulses on every sample.
+  // A sample at every pulse, and a pulse at every sample.
   const auto many =
       run(timetable, with(tight, {"period=0.125", "first=0.0", "kick_at=1.0", "jump=10.0", "output.samples.count=17"}));
   for (int k = 0; k <= 16; ++k) EXPECT_NEAR(many.sample(0, 0, k), 0.125 * k + (k >= 8 ? 10 : 0), 1e-13) << k;
@@ -93,8 +93,8 @@ TEST(TimeEvents, ASampleThereShowsTheStateAfter) {
 }
 
 TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
-  // A time event and a guard of each kind, at the same time and close together, at many times: each fires once, within
-  // rounding of its time, in the order of their times. At the very same time they share one transition.
+  // A time event and a guard of each kind at the same time and close together, at many times: each fires once, within
+  // rounding of its time, in time order. At exactly the same time they share one transition.
   std::vector<double> kick, mark;
   const double apart[] = {0.0, 1e-16, -1e-16, 1e-15, -1e-15, 1e-14, -1e-14, 1e-12, -1e-12, 1e-9, -1e-9};
   for (int k = 1; k <= 40; ++k)
@@ -130,7 +130,7 @@ TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
   }
 }
 
-// Times k 0.02 and k 0.1 in binary: 5 of the first 20 that should be the same are not.
+// Times k 0.02 and k 0.1 in binary: 5 of the first 20 pairs that should be equal are not.
 TEST(TimeEvents, ClocksThatMeetTickTogether) {
   const auto clocks = test_model("meeting_clocks");
   const auto r = run(clocks, {"rtol=1e-8", "output.events=true", "output.samples={count=31}"});
@@ -138,11 +138,11 @@ TEST(TimeEvents, ClocksThatMeetTickTogether) {
   EXPECT_EQ(discrete(r, "fast_ticks"), 150);
   EXPECT_EQ(discrete(r, "slow_ticks"), 30);
   EXPECT_EQ(discrete(r, "together"), 30);
-  EXPECT_TRUE(times_of(r, "differ").empty()) << "knots of two tables that are the same time are passed together";
+  EXPECT_TRUE(times_of(r, "differ").empty()) << "equal knots of two tables are passed together";
   for (int k = 0; k <= 30; ++k) EXPECT_EQ(r.sample(0, 0, k), k) << "a sample at a tick shows the state after it";
   const auto tables = run(clocks, {"rtol=1e-8", "t=[0.0, 2.95]"});
-  EXPECT_EQ(discrete(tables, "old_values"), 0) << "a knot that is the same time has been passed";
-  // Where a run ends at a tick it has it; one that begins there has not.
+  EXPECT_EQ(discrete(tables, "old_values"), 0) << "a knot at the same time has been passed";
+  // A run that ends at a tick has this event; a run that begins there has not.
   const auto first = run(clocks, {"rtol=1e-8", "t=[0.0, 0.3]"}), then = run(clocks, {"rtol=1e-8", "t=[0.3, 3.0]"});
   EXPECT_EQ(discrete(first, "slow_ticks"), 3);
   EXPECT_EQ(discrete(then, "slow_ticks"), 27);
@@ -150,7 +150,7 @@ TEST(TimeEvents, ClocksThatMeetTickTogether) {
 }
 
 TEST(TimeEvents, EveryPairOfDecimalPeriodsMeets) {
-  // Periods i/1000 and j i/1000 as decimal numbers, forward and backward: they meet whenever the slow one ticks.
+  // Periods i/1000 and j i/1000 as decimal numbers, forward and backward: the clocks meet at every slow tick.
   std::vector<double> fast, slow;
   for (int i = 1; i <= 40; ++i)
     for (int j = 2; j <= 11; ++j) fast.push_back(i / 1000.0), slow.push_back(i * j / 1000.0);
@@ -160,7 +160,7 @@ TEST(TimeEvents, EveryPairOfDecimalPeriodsMeets) {
                                            set("sweep.zip.slow_period", slow)});
     for (std::size_t k = 0; k < fast.size(); ++k) {
       const auto id = static_cast<std::int64_t>(k);
-      // Of thousandths of a second, since every number is some of them: ticks in (t0, t_end] from the first period on.
+      // In thousandths of a second, of which every number is a multiple: ticks in (t0, t_end] from the first period on.
       const long end = span[3] == '0' ? 2000 : 1000, step = std::lround(1000 * fast[k]),
                  long_step = std::lround(1000 * slow[k]);
       EXPECT_EQ(discrete(r, "fast_ticks", id), end / step) << fast[k];
@@ -197,13 +197,13 @@ TEST(TimeEvents, EveryCoincidenceOfMarksTimeEventsAndWalls) {
 // ---- guards at the ends of the span
 
 TEST(Ends, AGuardThatIsZeroAtTheStart) {
-  // On its way through zero, and on its way back, for each kind of guard.
+  // Passing zero and returning, for each kind of guard.
   for (const char* bilateral : {"rise_at", "fall_at", "mark_0"})
     for (double sense : {1.0, -1.0})
       EXPECT_EQ(run(timetable, with(tight, {set(bilateral, 0.0), set("sense", sense)})).events[0], 0)
           << bilateral << sense;
   for (const char* unilateral : {"ceiling_at", "ground_at"}) {
-    // Closing: contact at once, since it may not be passed. Opening: no contact.
+    // Closing: immediate contact, since the guard may not pass zero. Opening: no contact.
     const auto closing = run(timetable, with(tight, {set(unilateral, 0.0)}));
     ASSERT_EQ(closing.log.size(), 1u) << unilateral;
     EXPECT_LT(closing.log[0].time, 1e-14);
@@ -222,7 +222,7 @@ TEST(Ends, AGuardThatIsZeroAtTheEnd) {
     EXPECT_EQ(name_of(r.status[0]), "finished");
     EXPECT_EQ(r.t_final[0], 2.0);
   }
-  // A bilateral guard could not be passed within the span.
+  // A bilateral guard cannot be passed within the span.
   for (const char* bilateral : {"rise_at", "fall_at"})
     EXPECT_EQ(run(timetable, with(tight, {set(bilateral, 2.0)})).events[0], 0) << bilateral;
   for (const char* bilateral : {"rise_at", "fall_at", "mark_0"})
@@ -256,7 +256,7 @@ TEST(Backward, RootsInOneStepInReverseOrder) {
     EXPECT_GE(there.log[k].time, at[k]) << "just past, in the direction of integration";
     EXPECT_LE(back.log[k].time, at[3 - k]) << "just past, in the direction of integration";
   }
-  EXPECT_LE(there.steps[0], 6);  // one step, but for the events
+  EXPECT_LE(there.steps[0], 6);  // one step, apart from the events
   EXPECT_LE(back.steps[0], 6);
 }
 
@@ -264,7 +264,7 @@ TEST(Backward, DirectionsAreMeantInTheDirectionOfIntegration) {
   for (double sense : {1.0, -1.0}) {
     const auto r = run(timetable, with(tight, {"t=[2.0, 0.0]", "rise_at=1.5", "fall_at=1.25", "ceiling_at=1.0",
                                                "ground_at=0.5", "mark_0=0.25", set("sense", sense)}));
-    // With sense 1, rise and ceiling fall and fall and ground rise on the way back, from beyond the walls.
+    // With sense 1, rise and ceiling fall, and fall and ground rise on the way back, from beyond the walls.
     if (sense > 0) {
       EXPECT_EQ(names_of(r), std::vector<std::string>{"pass_0"});
     } else {
@@ -300,7 +300,7 @@ TEST(Backward, AnOscillatorWithTwoStiffnessesThereAndBack) {
   const auto back =
       run(test_model("bilinear"), {"rtol=1e-12", "output.events=true", "t=[10.0, 0.0]",
                                    set("initial.x", there.final("x")), set("initial.v", there.final("v"))});
-  // Zeros at pi/2, then half a wave of pi/2 below and one of pi above.
+  // Zeros at pi/2, then half a wave of duration pi/2 below zero and one of pi above.
   constexpr double pi = 3.14159265358979323846;
   const std::vector<double> zeros = {0.5 * pi, pi, 2 * pi, 2.5 * pi};
   const auto found = times_of(there, "zero"), again = times_of(back, "zero");
@@ -310,7 +310,7 @@ TEST(Backward, AnOscillatorWithTwoStiffnessesThereAndBack) {
     EXPECT_NEAR(found[k], zeros[k], 1e-10);
     EXPECT_NEAR(again[3 - k], zeros[k], 1e-10);
   }
-  // x = 1/2 falls at pi/3 and pi + 5 pi/6 and rises at pi + pi/6 and 5/2 pi + pi/6; each is the other on the way back.
+  // x = 1/2 falls at pi/3 and pi + 5 pi/6 and rises at pi + pi/6 and 5/2 pi + pi/6; on the way back they exchange roles.
   const auto out = times_of(there, "out"), down = times_of(there, "back");
   const auto out_again = times_of(back, "out"), down_again = times_of(back, "back");
   ASSERT_EQ(down.size(), 2u);
@@ -330,7 +330,7 @@ TEST(Backward, AnOscillatorWithTwoStiffnessesThereAndBack) {
 }
 
 TEST(Backward, ABallFallsThatWayToo) {
-  // Dropped at t = 0 and followed backward it lands, with a positive velocity, at -sqrt(2 h / g), and so on.
+  // Dropped at t = 0 and followed backward, the ball lands with a positive velocity at -sqrt(2 h / g), and so on.
   const auto r = run("bouncing_ball", with(tight, {"t=[0.0, -2.0]", "restitution=0.9", "v_min=-100.0"}));
   const double fall = std::sqrt(2 / 9.81);
   double t = -fall, flight = 2 * fall;

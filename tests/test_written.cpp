@@ -1,8 +1,8 @@
-// What a transition writes is given, in every form whose constraints may move states at an event: it is kept exactly, what the
-// transition does not write follows, and where that has no solution the instance ends and names what was written.
+// Values written by a transition are given, in every form whose constraints may move states at an event: they are kept exactly, other
+// states follow, and if no solution exists the instance ends and names what was written.
 //
-// Two flywheels that turn by themselves are locked to one another at t = 1. Then they have one speed for good: that which was
-// written for both; that which was written for one of them; or, where nothing was, what their momentum makes of it.
+// Two flywheels that turn freely are locked to each other at t = 1. Then they have one common speed: the one written for both, the one
+// written for one of them, or, without a written speed, the one from their momentum.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double inertia_1 = 1.0, inertia_2 = 3.0, speed_1 = 20.0, speed_2 = -4.0;
 
-/// The flywheels in one form of equations: states and equations are the form's own.
+/// The flywheels in one form of equations: states and equations belong to the form.
 struct form {
   const char *name, *body;
 };
@@ -109,7 +109,7 @@ class Written : public ::testing::TestWithParam<form> {
   static const char* status_of(const outcome& r, std::size_t i) { return status_table[r.status[i]].name; }
 };
 
-/// What was written may be what was there already.
+/// The written value may equal the old one.
 TEST_P(Written, StatesAreKeptAndOthersFollow) {
   const auto r = go({"sweep.writes=[0.0, 1.0, 2.0, 3.0]", "sweep.first=[5.0, 20.0]", "sweep.second=[5.0, -4.0]",
                      "output.events=true"});
@@ -124,7 +124,7 @@ TEST_P(Written, StatesAreKeptAndOthersFollow) {
     if (writes == 3 && first != second) {
       EXPECT_STREQ(status_of(r, at), "inconsistent");
       const auto names = host::names_of_residuals(r.plan.model);
-      if (std::string(GetParam().name) != "mixed")  // of which no residual is kept
+      if (std::string(GetParam().name) != "mixed")  // it keeps no residual
         EXPECT_EQ(names.at(static_cast<std::size_t>(r.residual_of[at])), "w1_as_written");
       continue;
     }

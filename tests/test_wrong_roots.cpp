@@ -1,6 +1,6 @@
-// What the interpolant says of roots is not what the solution does: another guard crosses before the one whose root comes
-// first on it (case II of Compere's Table 5.1), or it has a root where the solution has none (case III). Both are counted,
-// and neither changes an event. The solution is a polynomial that the method integrates exactly (tests/models/hump.hpp).
+// Roots of the interpolant that differ from those of the solution: another guard crosses before the one whose root comes first
+// on the interpolant (case II of Compere's Table 5.1), or the solution has no root (case III). Both are counted, and neither
+// changes an event. The solution is a polynomial that the method integrates exactly (tests/models/hump.hpp).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,7 +13,7 @@
 namespace saltus::test {
 namespace {
 
-/// One step of rk4 over [0, 1], if nothing happens in it; roots are located to 1e-12.
+/// One step of rk4 over [0, 1] without events; roots are located to 1e-12.
 const std::vector<std::string> one_step = {"method=rk4", "step=1.0", "rtol=1e-12", "output.events=true"};
 
 /// The only root of s + height (1 - 4 s^2)^2 = level, which rises in |s| < 1/2 for a height below 0.3: by bisection.
@@ -29,8 +29,8 @@ double time_at_level(double height, double level) {
 long long sum(const std::vector<long long>& counts) { return std::accumulate(counts.begin(), counts.end(), 0LL); }
 
 TEST(WrongRoots, GuardsFireInTheOrderOfTheSolutionNotOfTheInterpolant) {
-  // On the interpolant y passes 0 at 1/2, in the solution before (height > 0) or after it, by 0.06 at the most: marks in
-  // between are passed in another order than it says.
+  // The interpolant passes 0 at 1/2, the solution earlier (height > 0) or later, by at most 0.06: marks in between are passed in
+  // another order than the interpolant's.
   const auto r = run(test_model("hump"), with(one_step, {"sample.count=2000", "sample.height={uniform=[-0.07,0.07]}",
                                                          "sample.mark={uniform=[0.44,0.56]}"}));
   host::columns in;
@@ -54,7 +54,7 @@ TEST(WrongRoots, GuardsFireInTheOrderOfTheSolutionNotOfTheInterpolant) {
 }
 
 TEST(WrongRoots, ARootOfTheInterpolantAloneIsNoEvent) {
-  // The parabola s^2 dips below its level 1/100 between 0.4 and 0.6; with the hump y stays above it.
+  // The parabola s^2 is below its level 1/100 between 0.4 and 0.6; with the hump y stays above it.
   const auto r = run(test_model("hump"), with(one_step, {"tilt=0.0", "dip=1.0", "level=0.01", "height=0.02"}));
   EXPECT_GT(r.spurious_roots[0], 0);
   EXPECT_EQ(r.log.size(), 0u);

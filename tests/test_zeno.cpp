@@ -1,5 +1,5 @@
-// Zeno: events that accumulate before a finite time. The limits are geometric series: a ball of restitution e dropped at
-// rest from h lands first at T = sqrt(2 h / g) and comes to rest at T (1 + e) / (1 - e).
+// Zeno: events that accumulate before a finite time. The limits are geometric series: a ball with restitution e dropped from
+// rest at h lands first at T = sqrt(2 h / g) and comes to rest at T (1 + e) / (1 - e).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(Zeno, EndsWithItsLimit) {
 }
 
 TEST(Zeno, NothingHappensWithoutItsSeries) {
-  // The span ends before the limit, or events go on at a steady pace: no accumulation.
+  // The span ends before the limit, or events continue at a constant rate: no accumulation.
   const auto early = run("bouncing_ball", with(tight, {"v_min=0.0", "t=[0.0, 2.5586]"}));
   EXPECT_EQ(name_of(early.status[0]), "finished");
   const auto never = run("bouncing_ball", with(tight, {"v_min=0.0", "t=[0.0, 20.0]", "zeno=0.0", "max_events=100"}));
@@ -74,12 +74,12 @@ TEST(Zeno, RestIsExactAndLasting) {
     }
 }
 
-// A gap that is a difference drowns in its rounding before four flights were seen to shrink where restitution is little: then it may
-// fire at every bit, or no more at all.
+// With little restitution, a gap that is a difference reaches its rounding before four flights have been seen to shrink. The guard may then
+// fire at every bit, or not at all.
 TEST(Zeno, WhereLittleRestitutionMeetsRounding) {
   const int count = 200;
   const double noise =
-      24 * 0x1p-27 * 12.0;  // so many flights, each of this part of the span, before a standstill is believed
+      24 * 0x1p-27 * 12.0;  // number of flights before a standstill counts as such, each of this part of the span
   for (const char* method : {"dp5", "dop853"})
     for (const double height : {0.0, 0.3, 1.0, -40.0}) {
       const outcome r = run(test_model("shelf"),
@@ -109,7 +109,7 @@ TEST(Zeno, AtTheSameLimitForTwo) {
 }
 
 TEST(Zeno, WhatDoesNotRestGoesOnUndisturbed) {
-  // Ball 0 comes to rest at 1.35 s; the flight of ball 1 over that time is a parabola as before.
+  // Ball 0 comes to rest at 1.35 s; the flight of ball 1 during that time is the same parabola.
   const double e1 = 0.9;
   const auto r = run(resting_balls, with(tight, {"restitution_0=0.5", set("restitution_1", e1), "t=[0.0, 2.0]"}));
   double t = first_landing(1.0), flight = 2 * t;
@@ -145,7 +145,7 @@ TEST(Zeno, WhatRestsMayBeThrownAgain) {
 }
 
 TEST(Zeno, AtRestFromTheStart) {
-  // On the table with no velocity: at rest at once. (Each landing is the last: flights of no length.)
+  // On the table without velocity: at rest immediately. (Each landing is the last: flights of zero length.)
   const auto r = run(resting_balls, with(tight, {"initial.height_0=0.0"}));
   EXPECT_EQ(name_of(r.status[0]), "finished");
   EXPECT_EQ(r.final("height_0"), 0.0);
@@ -155,7 +155,7 @@ TEST(Zeno, AtRestFromTheStart) {
 }
 
 TEST(Zeno, AReliefValveSitsDownAndLiftsOff) {
-  // At rest on its seat the pressure grows at compressibility times flow = 20 x 0.25; it lifts off at the preload, 10.
+  // At rest on its seat the pressure grows at compressibility times flow = 20 x 0.25; the valve lifts off at the preload, 10.
   const auto r = run("relief_valve", {"rtol=1e-10", "output.events=true", "flow=0.25", "output.reduce=['min(lift)']"});
   EXPECT_EQ(name_of(r.status[0]), "finished");
   EXPECT_GE(r.reductions[0], -1e-13);
@@ -170,8 +170,8 @@ TEST(Zeno, AReliefValveSitsDownAndLiftsOff) {
   EXPECT_GE(lifted, 1);
 }
 
-// From 0.7 at the rate drift - 1 to the surface, which is then crossed back and forth at drift - 1 and drift + 1: the time that it takes
-// from where it is past the surface is up to 200,000 times longer on one side than on the other. A drift beyond 1 leads away from it.
+// From 0.7 at the speed drift - 1 to the surface, which is then crossed back and forth at drift - 1 and drift + 1: the way back from past
+// the surface takes up to 200,000 times longer on one side than on the other. A drift beyond 1 leads away from it.
 TEST(Chattering, OfASwitchThatBothSidesPushOnto) {
   const std::vector<double> drifts = {-0.3, 0.1, 0.2,  0.3,  0.4,  0.5,     0.6, 0.7,
                                       0.8,  0.9, 0.91, 0.95, 0.99, 0.99999, 1.5};
@@ -192,8 +192,8 @@ TEST(Chattering, OfASwitchThatBothSidesPushOnto) {
 }
 
 TEST(Chattering, IsNotWhatASwitchWithTwoThresholdsDoes) {
-  // Switched by transitions, at thresholds that are one, or hardly apart: gap / rise to heat and gap / 0.5 to cool, over and over from
-  // 1.4 s on. The first 2,000 events take a thousand of these periods.
+  // Transitions switch at thresholds that coincide or nearly do: gap / rise to heat and gap / 0.5 to cool, repeatedly from 1.4 s on. The
+  // first 2,000 events take a thousand of these periods.
   const std::vector<double> gaps = {0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5};
   for (const double level : {0.0, 1.0, -1e3})
     for (const double rise : {1e-2, 1.0, 1e3}) {
@@ -212,7 +212,7 @@ TEST(Chattering, IsNotWhatASwitchWithTwoThresholdsDoes) {
 }
 
 TEST(Chattering, OfAGuardThatIsHeardInBothDirections) {
-  // A heater holds x at the mark from 1.4 s on; a bounce turns the body back, and at 5 s it is 0.5 (5 - 1.4) above the mark.
+  // From 1.4 s on a heater holds x at the mark; a bounce turns the body back, and at 5 s it is 0.5 (5 - 1.4) above the mark.
   const auto r = run(test_model("turned_at_once"), {"rtol=1e-8", "sweep.way=[0.0, 1.0, 2.0]"});
   for (std::size_t i : {0, 1}) {
     EXPECT_EQ(name_of(r.status[i]), "chattering") << i;
@@ -224,7 +224,7 @@ TEST(Chattering, OfAGuardThatIsHeardInBothDirections) {
 }
 
 TEST(Zeno, AnImpactOscillatorRestsAtItsWallUntilTheDriveTurns) {
-  // It is held there while cos(w t) > 0: it leaves at w t = pi/2 + 2 k pi, and is at x = 0 until then.
+  // The surface holds x while cos(w t) > 0: it leaves at w t = pi/2 + 2 k pi, and is at x = 0 until then.
   const auto r =
       run("impact_oscillator",
           {"rtol=1e-9", "t=[0.0, 400.0]", "sweep.frequency={from=2.4, to=3.6, count=400}", "initial.position=-0.1",
@@ -241,15 +241,15 @@ TEST(Zeno, AnImpactOscillatorRestsAtItsWallUntilTheDriveTurns) {
     EXPECT_NEAR(std::remainder(w * r.log[k].time - pi / 2, 2 * pi), 0.0, 1e-9);
     EXPECT_EQ(r.log[k].before[0], 0.0);
     EXPECT_EQ(r.log[k].before[1], 0.0);
-    EXPECT_EQ(r.log[k - 1].guard, "impact") << "the last of those that died out";
+    EXPECT_EQ(r.log[k - 1].guard, "impact") << "the last impact of the accumulation";
   }
   EXPECT_GE(rested, 20);
 }
 
 TEST(Zeno, ARockingBlockLosesLittleAtEachImpact) {
   // The gap of a corner is a difference of terms of half a metre. Rounding keeps flights of a microsecond going, in which a block that
-  // keeps 0.93 of its rate loses no more than landings are off by. Housner: omega <- (1 - 3/2 sin^2 a) omega, tan a = width/height; once
-  // angles are below 1e-6, flights are proportional to omega.
+  // keeps 0.93 of its angular velocity loses no more than the error of landings. Housner: omega <- (1 - 3/2 sin^2 a) omega,
+  // tan a = width/height; once angles are below 1e-6, flights are proportional to omega.
   const std::size_t count = 200;
   const auto r =
       run("rocking_block", {"output.events=true", "sample.count=200", "sample.seed=1", "t=[0.0, 14.0]",
@@ -273,7 +273,7 @@ TEST(Zeno, ARockingBlockLosesLittleAtEachImpact) {
 }
 
 TEST(Zeno, FrictionAtRestIsNoLessThanThatOfMotion) {
-  // Where the coefficient at rest is below that of sliding, what moves a body keeps it moving: there is no creep of infinitely many halts.
+  // If the coefficient at rest is below that of sliding, a moved body keeps moving: there is no creep of infinitely many stops.
   const auto block = run("pulled_block", {"sweep.at_rest={from=0.3,to=0.5,count=40}"});
   const auto mass = run("coulomb_oscillator", {"sweep.static_friction={from=0.3,to=0.7,count=40}"});
   for (std::size_t i = 0; i < 40; ++i) {
@@ -282,8 +282,8 @@ TEST(Zeno, FrictionAtRestIsNoLessThanThatOfMotion) {
   }
 }
 
-/// Height at t of a ball with restitution e dropped from h, that is thrown up with v at `thrown` if it rests by then.
-/// `margin` is its distance in time from doing something else.
+/// Height at t of a ball with restitution e dropped from h, and thrown up with v at `thrown` if it rests by then. `margin` is its distance
+/// in time from another course of events.
 double height_at(double t, double h, double e, double thrown, double v, double& margin) {
   const double rests = limit(h, e);
   margin = std::fmin(std::fabs(rests - thrown), std::fabs(rests - t));

@@ -1,4 +1,4 @@
-// What a result file holds, for tests that ask whether two of them are alike.
+// Contents of a result file, for tests that compare two files.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ inline std::map<std::string, std::string> variables_of(const std::filesystem::pa
   return all;
 }
 
-/// The names of the variables that are not alike, so that a message does not have all their bytes.
+/// The names of the variables that differ, so that a message need not contain all their bytes.
 inline std::string differing(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
   std::string names;
   for (const auto& [name, bytes] : a)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# wheel.sh PYTHON SOURCE: installs the Python package by pip from a copy of the sources, in an environment of its own; once the copy is
-# gone the package runs a model elsewhere, from Python and as a program. Ends with 77 where pip gets nothing from PyPI.
+# wheel.sh PYTHON SOURCE: installs the Python package by pip from a copy of the sources in a separate environment; after the copy is
+# removed the package runs a model elsewhere, from Python and as a program. Exits with 77 if pip gets nothing from PyPI.
 set -euo pipefail
 python=$1 source=$2
 work=$(mktemp -d)

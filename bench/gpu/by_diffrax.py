@@ -4,12 +4,12 @@
     bench/gpu/by_diffrax.py [--counts=10000,100000] [--seconds=60] [--reference=FILE] [--result=FILE]
 
 Two ensembles of bench/gpu/run.sh: lorenz (rho 0 .. 21, t 0 .. 10) and robertson (k1 0.02 .. 0.06, t 0 .. 1e4), each by
-the methods below with rtol 1e-6 and a PI controller, all instances under one vmap. Timed is what returns the final
-states to the device's memory; compilation is not in it. The best of three, or fewer where time is short.
+the methods below with rtol 1e-6 and a PI controller, all instances under one vmap. The time is that of a call which
+leaves the final states in the device's memory, without compilation. The best of three, or fewer if time is short.
 
 `error` is the median over 1000 instances of max |y - r| / (1 + |r|) against lorenz by --reference, a result file of
-saltus with those 1000 instances and a tight tolerance; of --result, another one, the same is told for saltus. Both take
-h5py.
+saltus with those 1000 instances and a tight tolerance. With --result, another file, it reports the same for saltus. Both
+options need h5py.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy
 
 jax.config.update("jax_enable_x64", True)
-checked = 1000  # instances whose error is told
+checked = 1000  # instances whose error is computed
 started = time.monotonic()
 
 
@@ -109,7 +109,7 @@ def main():
         for method in methods:
             took = 0.0
             for count in map(int, words.counts.split(",")):
-                # The next takes up to ten times as long, and compiles.
+                # The next count takes up to ten times as long, and compiles.
                 if time.monotonic() - started + 10 * took > words.seconds:
                     break
                 took = measure(name, method, count, words.seconds, reference)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # On a machine with a CUDA device and the CUDA toolkit, Debian 12 or Ubuntu 24.04: builds saltus with its plug-in, checks
-# that the device gives every problem the bits that the CPU gives it, and runs one sweep on both.
+# that the device gives the bits of the CPU for every problem, and runs one sweep on both.
 #
 #     bench/gpu/check.sh [count of the sweep, 100000 by default]
 set -euo pipefail

@@ -1,13 +1,13 @@
-# What bench/gpu/run.sh asks of a device's machine, and how it reads the answers; sourced.
-# shellcheck shell=bash disable=SC2154  # $folder is set by those who source this
+# Queries of bench/gpu/run.sh to a machine with a device, and the interpretation of the answers; sourced.
+# shellcheck shell=bash disable=SC2154  # the sourcing script sets $folder
 
 default_architecture=sm_90
 
-# ask_device WHAT FORMAT: fails where nvidia-smi does, as it does beside a driver of another version. Nothing that is measured
-# needs its answer.
+# ask_device WHAT FORMAT: fails if nvidia-smi fails, for example with a driver of another version. No measurement needs the
+# answer.
 ask_device() { command -v nvidia-smi >/dev/null && timeout 20 nvidia-smi "--query-gpu=$1" "--format=$2" 2>&1; }
 
-# The architecture of the first device, or the default where it is not told; then the answer is in nvidia-smi.log.
+# The architecture of the first device, or the default if it is unknown; then the answer is in nvidia-smi.log.
 architecture_of_device() {
   local capability
   capability=$(ask_device compute_cap csv,noheader || true)
@@ -19,8 +19,8 @@ architecture_of_device() {
   fi
 }
 
-# verdict CODE LOG SECONDS: what the comparison of device and CPU has shown, by its exit code, what it wrote, and the time it
-# had. Only a test that compared and found a difference says something about bits; time that ran out, or a crash, does not.
+# verdict CODE LOG SECONDS: result of the comparison of device and CPU, by its exit code, its output, and its time limit.
+# Only a test that has compared and found a difference says something about bits; a timeout or a crash does not.
 verdict() {
   local passed
   passed=$(grep -c '^\[ *OK \]' "$2" || true)

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # On a machine with a CUDA device, CUDA 13, cmake and g++: builds saltus with its plug-in, checks the device against the
-# CPU, measures both from 10^4 to 10^7 instances, diffrax beside them where python3 has it, and tells the registers of
-# the kernels. It installs nothing and uses no network.
+# CPU, measures both from 10^4 to 10^7 instances, and diffrax if python3 has it, and reports the registers of the kernels.
+# It installs nothing and uses no network.
 #
 #     bench/gpu/run.sh [--carried DIR] [--out DIR] [--seconds N] [--backends LIST] [--counts LIST] [--jobs N]
 #
 # --carried DIR    libraries that this machine lacks, as bench/gpu/pack has packed them; without it, the system's
 # --out DIR        (build/gpu/results) gets results.md, results.json and, with matplotlib, throughput.svg
-# --seconds N      (460) for all of it: what does not fit is listed as not measured
-# --backends LIST  (cpu,cuda) cpu: on a machine without a device, to see that all of it works
+# --seconds N      (460) in all; parts that do not fit are listed as not measured
+# --backends LIST  (cpu,cuda) cpu: tests the script on a machine without a device
 # --counts LIST    (10000,100000,1000000,10000000) instances
 # --jobs N         (all cores) processes that compile at a time
 #
-# Exit code: 0; 1 what is missing; 5 no device; 6 the device has other bits than the CPU; 7 they could not be compared.
+# Exit code: 0; 1 something is missing; 5 no device; 6 bits of device and CPU differ; 7 no comparison was possible.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 carried='' out='' seconds=460 backends=cpu,cuda counts=10000,100000,1000000,10000000 jobs=$(nproc)
@@ -52,8 +52,8 @@ if has cuda && ! command -v nvcc >/dev/null; then missing+=("nvcc (CUDA 13)"); f
 settings=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=g++ -DSALTUS_CUDA=ON)
 if [ -n "$carried" ]; then
   triplet=$(g++ -print-multiarch)
-  # RPATH and not LD_LIBRARY_PATH: what the program starts, a compiler, is to have its own libraries. And not RUNPATH:
-  # libraries that are needed by libraries are found here, too.
+  # RPATH instead of LD_LIBRARY_PATH: programs that saltus starts, such as a compiler, must use their own libraries. RPATH
+  # instead of RUNPATH: it also finds libraries that libraries need.
   settings+=(-DCMAKE_PREFIX_PATH="$carried/usr" -DPKG_CONFIG_EXECUTABLE="$carried/usr/bin/pkg-config"
     -DCMAKE_EXE_LINKER_FLAGS="-Wl,--disable-new-dtags,-rpath,$carried/usr/lib/$triplet")
   PATH=$PATH:$carried/usr/bin
@@ -72,7 +72,7 @@ targets=(saltus)
 configure() { cmake -S . -B "$folder" "${settings[@]}" "-DSALTUS_TESTS=$1" > "$folder/cmake.log" 2>&1; }
 if configure ON; then targets+=(test_cuda_device)
 elif ! configure OFF; then
-  # Of the lines in which CMake says it, the one that names what it looked for.
+  # Among CMake's lines, the one that names the missing package.
   reason=$(grep -m 1 -E 'Could not find a package|Could NOT find|Could not find [A-Z]|No package|Package .* not found' "$folder/cmake.log" || true)
   echo "bench/gpu/run.sh: something is missing: ${reason:-?} (see $folder/cmake.log)" >&2
   exit 1
@@ -118,7 +118,7 @@ if has cuda; then
   [ ! -s "$folder/raw/nvidia-smi.log" ] || progress "nvidia-smi does not tell the architecture: registers are those of $architecture"
 fi
 progress "compiling models for the CPU and $architecture"
-# A short bench and not a run: it tries the shapes of lanes, and compiles those that the measurement would otherwise wait for.
+# A short bench instead of a run: it tries the lane shapes and compiles the modules that the measurement would wait for.
 compile() {
   local name words
   name=$(file_of "$1")
@@ -134,7 +134,7 @@ for one in "${cases[@]}"; do
   workers+=($!)
 done
 wait "${workers[@]}"
-# Which shape was the fastest beside other compilers says nothing: that is measured again, with nothing left to compile.
+# The fastest shape beside compilers means nothing: it is measured again with nothing left to compile.
 rm -f "$SALTUS_CACHE"/*.lanes
 compiled=$SECONDS
 
@@ -160,7 +160,7 @@ if has cuda; then
 fi
 
 # ---- tables ---------------------------------------------------------------------------------------------------------
-# rows FILE COUNT: of the JSON of saltus bench, which has one key per line, a Markdown row for each backend.
+# rows FILE COUNT: a Markdown row for each backend in the JSON of saltus bench, which has one key per line.
 rows() {
   awk -v n="$2" '
     function si(x,    i) {
@@ -176,7 +176,7 @@ rows() {
         known("joules", "%.3g", 1e6 / n), v["failed"],
         "against_first.compared" in v ? v["against_first.instances_with_other_bits"] " of " v["against_first.compared"] : "-"
     }
-    # A backend is an object of the list of results: its braces are indented by eight, those of what is in it by twelve.
+    # A backend is an object in the list of results: its braces are indented by eight, those of its contents by twelve.
     /^        [{]$/ { delete v; inside = 1; next }
     /^        [}],?$/ { if (inside && "backend" in v) row(); inside = 0 }
     !inside { next }
@@ -185,7 +185,7 @@ rows() {
     /^ *[}],?$/ { group = ""; next }
     part[2] != "" { v[group key] = part[2] }' "$1"
 }
-# seconds_of FILE BACKEND: end to end, rounded up; nothing if it was not measured.
+# seconds_of FILE BACKEND: end to end, rounded up; empty if it was not measured.
 seconds_of() {
   rows "$1" 1 | awk -F '|' -v backend=" $2 " '$3 == backend { split($5, t, " "); print int(t[1] + 0.999) }'
 }
@@ -201,14 +201,14 @@ for size in "${sizes[@]}"; do
   for one in "${cases[@]}"; do
     name=$(file_of "$one")
     words_of "$one"
-    # Each has an equal part of what is left; small ones leave it to large ones.
+    # Each case has an equal part of the remaining time; short ones leave theirs to long ones.
     share=$((($(left) - reserve) * 2 / (calls < 10 ? 10 : calls) + 1))
     calls=$((calls - 1))
     chosen=()
     for backend in ${backends//,/ }; do
       took=${before[$name.$backend]:-0} expected=0
       [ "$took" = none ] || [ "$last" = 0 ] || expected=$((took * size / last))
-      # No round is cut short, so none is begun that would take too long.
+      # Rounds are not interrupted, so none begins that would take too long.
       if [ "$took" = none ] || [ $(($(left) - reserve)) -lt 5 ] || [ "$expected" -gt $((share * 3)) ]; then
         not_measured[$name.$size]+=" $backend"
         before[$name.$backend]=none
@@ -229,7 +229,7 @@ for size in "${sizes[@]}"; do
     mv "$file.new" "$file"
     for backend in "${chosen[@]}"; do
       took=$(seconds_of "$file" "$backend")
-      # Below a second it says nothing about ten times as many.
+      # A time below a second says nothing about ten times as many instances.
       if [ "${took:-0}" -gt 1 ]; then before[$name.$backend]=$took; else unset "before[$name.$backend]"; fi
     done
     if grep '"instances_with_other_bits"' "$file" | grep -qv ': 0'; then differs=1; fi
@@ -241,7 +241,7 @@ if [ "$(left)" -gt $((python + 15)) ]; then
   words_of "${cases[0]}"
   timeout -k 10 -s INT 30 "$saltus" bench "${words[@]}" -n 1000 --backends "$backends" --rounds 1 --limit 16 --json -q \
     --growth > "$folder/raw/curves.json" 2> "$folder/raw/curves.log" || rm -f "$folder/raw/curves.json"
-  # For the picture, which can be made from results.json elsewhere, too.
+  # Data for the picture, which can also be made elsewhere from results.json.
   rm -f "$out/throughput.svg"
   if [ -s "$folder/raw/curves.json" ] && python3 -c 'import matplotlib' 2>/dev/null; then
     python3 bench/plot_growth.py "$folder/raw/curves.json" "$out/throughput.svg" > /dev/null

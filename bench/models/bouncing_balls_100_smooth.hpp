@@ -1,5 +1,5 @@
-// problems/bouncing_balls_100.hpp as a solver of smooth equations sees it: the ground pushes where a height is
-// negative, and the switching points are not located.
+// problems/bouncing_balls_100.hpp for a solver of smooth equations: the ground pushes where a height is negative, and the
+// switching points are not located.
 #include <saltus.hpp>
 
 struct bouncing_balls_100_smooth {

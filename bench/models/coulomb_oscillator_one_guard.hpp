@@ -1,5 +1,5 @@
-// The driven oscillator with Coulomb friction as for other solvers (bench/peers/problems.hpp): one guard, whose meaning
-// depends on the mode, and one transition. problems/coulomb_oscillator.hpp states the same as an automaton.
+// The driven oscillator with Coulomb friction as other solvers get it (bench/peers/problems.hpp): one guard, whose meaning
+// depends on the mode, and one transition. problems/coulomb_oscillator.hpp states the same problem as an automaton.
 #include <saltus.hpp>
 
 struct coulomb_oscillator_one_guard {
@@ -49,6 +49,6 @@ struct coulomb_oscillator_one_guard {
     now[sense] = halts && held ? 0.0 : right ? 1.0 : -1.0;
   }
 
-  // While the mass is stuck only the drive changes: within a fifth of its cycle the force passes `holds` at most once.
+  // While the mass sticks only the drive changes: within a fifth of its period the force passes `holds` at most once.
   static auto max_step(const auto&) { return 0.2 * (2.0 * pi) / frequency; }
 };

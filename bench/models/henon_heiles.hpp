@@ -1,4 +1,4 @@
-// A star in the potential of a galaxy. The guard is a section through its orbit, at which nothing changes.
+// A star in the potential of a galaxy. The guard is a section through its orbit, and its event changes nothing.
 #include <saltus.hpp>
 
 struct henon_heiles {

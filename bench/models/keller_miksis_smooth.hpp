@@ -1,6 +1,6 @@
-// The Keller-Miksis bubble without a guard, with its constant coefficients as parameters, computed beforehand, as for
-// other solvers (bench/peers/problems.hpp). The equation is that of problems/keller_miksis.hpp; the second wave has
-// one and a half times the frequency of the first.
+// The Keller-Miksis bubble without a guard, with its precomputed constant coefficients as parameters, as other solvers get
+// it (bench/peers/problems.hpp). The equation is that of problems/keller_miksis.hpp; the second wave has one and a half
+// times the frequency of the first.
 #include <saltus.hpp>
 
 struct keller_miksis_smooth {

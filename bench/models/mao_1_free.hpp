@@ -1,4 +1,4 @@
-// problems/mao_1.hpp without its longest step: nothing but detection keeps a step from passing over its zeros.
+// problems/mao_1.hpp without its longest step: only detection keeps a step from passing over its zeros.
 #include "../../problems/mao_1.hpp"
 
 struct mao_1_free {

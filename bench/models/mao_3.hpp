@@ -1,4 +1,4 @@
-// problems/bok_1.hpp with the update u <- -y1 that the numbers of Mao and Petzold's table 2 follow; their text, and Compere,
+// problems/bok_1.hpp with the update u <- -y1, which the numbers of Mao and Petzold's table 2 follow; their text and Compere
 // have u <- -u y1.
 #include "../../problems/bok_1.hpp"
 

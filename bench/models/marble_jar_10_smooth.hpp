@@ -1,5 +1,5 @@
-// problems/marble_jar_10.hpp as a solver of smooth equations sees it: a contact pushes where its gap is negative, and
-// the switching points are not located.
+// problems/marble_jar_10.hpp for a solver of smooth equations: a contact pushes where its gap is negative, and the
+// switching points are not located.
 #include "../../problems/parts/marble_jar.hpp"
 
 struct marble_jar_10_smooth {
@@ -15,7 +15,7 @@ struct marble_jar_10_smooth {
   static constexpr const auto& parameter_list = jar::parameter_list;
   static constexpr const auto& output_list = jar::output_list;
 
-  /// A point at which the sign of a guard is that of its gap at this point, not that at the start of the step.
+  /// A point at which the sign of a guard is the sign of its gap at this point, not at the start of the step.
   template <class Point>
   struct unlocked {
     const Point& at;

@@ -1,4 +1,4 @@
-// Robertson's reactions without guards: problems/robertson.hpp as for solvers without events.
+// Robertson's reactions without guards: problems/robertson.hpp as solvers without events get it.
 #include <saltus.hpp>
 
 struct robertson_smooth {

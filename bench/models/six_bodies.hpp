@@ -1,4 +1,4 @@
-// The sun and five planets, all of which pull each other. The mass of Jupiter is a parameter.
+// The sun and five planets, all of which attract each other. The mass of Jupiter is a parameter.
 #include <saltus.hpp>
 
 #include "parts/outer_solar_system.hpp"

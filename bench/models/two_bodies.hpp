@@ -1,4 +1,4 @@
-// Two bodies that attract each other, in the plane of their orbit: e = 0 at vy = 1, and 0.51 at vy = 0.7.
+// Two bodies that attract each other, in the plane of their orbit: eccentricity 0 at vy = 1, and 0.51 at vy = 0.7.
 #include <saltus.hpp>
 
 struct two_bodies {

@@ -1,4 +1,4 @@
-// Van der Pol's oscillator without a guard: problems/van_der_pol.hpp as for solvers without events, in its own time
+// Van der Pol's oscillator without a guard: problems/van_der_pol.hpp as solvers without events get it, in its own time
 // unit.
 #include <saltus.hpp>
 

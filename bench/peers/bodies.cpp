@@ -3,14 +3,14 @@
 //
 //     q' = v + J' mu,   M v' = f + J' lambda,   0 = Phi(q),   0 = J v
 //
-// by one solver object that is re-initialised for every instance and after every event. Mass matrix, forces, constraints and guards
-// are those of the model of saltus, compiled in; the Jacobian is that of dual numbers; consistent rates and multipliers at a start
-// are given. Algebraic variables are left out of the error test, as IDA's manual advises for this form.
+// One solver object is re-initialised for every instance and after every event. Mass matrix, forces, constraints and guards
+// are those of the saltus model, compiled in; the Jacobian comes from dual numbers; consistent derivatives and multipliers at
+// a start are given. Algebraic variables are left out of the error test, as IDA's manual advises for this form.
 //
 //     peer_bodies PROBLEM T_END
 //     peer_bodies --about
 //
-// Answers requests from stdin as server.hpp says; atol is rtol.
+// The program answers requests from stdin as server.hpp describes; atol equals rtol.
 #include <memory>
 
 #include <ida/ida.h>
@@ -37,7 +37,7 @@ void check(int flag, const char* what) {
 }
 void silent(int, const char*, const char*, char*, void*) {}
 
-/// A model of saltus at one instance.
+/// A saltus model at one instance.
 template <class Model>
 struct at_instance {
   using bodies = saltus::mechanics<Model>;
@@ -54,7 +54,7 @@ struct at_instance {
     return s;
   }
 
-  /// r of the form above; constraints that are off have mu = lambda = 0 in their place.
+  /// Residual r of the form above; constraints that are off have the equation mu = lambda = 0 instead.
   template <class Value>
   void residual(const Value& t, const Value* y, const Value* dy, Value* r) const {
     const auto s = state_of(y);
@@ -100,7 +100,7 @@ struct at_instance {
     }
   }
 
-  /// Rates and multipliers that belong to the positions and velocities in y.
+  /// Completes dy with the derivatives and y with the multipliers that belong to the positions and velocities in y.
   void complete(double t, double* y, double* dy) const {
     vec<real, 2 * k> s;
     for (int i = 0; i < 2 * k; ++i) s[i] = y[i];
@@ -134,7 +134,7 @@ struct at_instance {
     constexpr auto states = defaults_of<2 * k>(Model::state_list);
     for (int i = 0; i < 2 * k; ++i) y[i] = states.of[i];
   }
-  /// What the model's `initial` makes of the parameters.
+  /// Applies the model's `initial` to the parameters.
   void initial(double* y) {
     vec<real, 2 * k> s;
     for (int i = 0; i < 2 * k; ++i) s[i] = y[i];
@@ -144,7 +144,7 @@ struct at_instance {
   }
 };
 
-/// What is varied, and what happens at the root of guard i, passed in this direction.
+/// Parameters that vary, and the transition at the root of guard i passed in this direction.
 struct pendulum {
   using Model = ::compound_pendulum;
   static constexpr const char* name = "compound_pendulum";
@@ -171,7 +171,7 @@ struct rope {
   static constexpr const char* name = "slack_pendulum";
   static constexpr int varied[] = {Model::length, Model::speed};
   static constexpr int direction[] = {-1, -1};
-  /// A pull takes all of the speed along the rope: restitution is zero.
+  /// A pull removes the whole speed along the rope: restitution is zero.
   static void event(auto& c, double* y, int guard, int) {
     c.d[Model::taut] = guard == Model::pull ? 1.0 : 0.0;
     if (guard != Model::pull) return;
@@ -295,7 +295,7 @@ class stabilised {
   void* memory_ = nullptr;
 };
 
-/// What serve_instances asks of a problem.
+/// Interface that serve_instances needs from a problem.
 template <class Ensemble>
 struct sizes {
   static constexpr std::size_t outputs = 2 * at_instance<typename Ensemble::Model>::k;

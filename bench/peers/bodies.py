@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Ensembles of mechanical systems by saltus, one command each, beside IDA of SUNDIALS on their stabilised form of index 2
+"""Ensembles of mechanical systems by saltus, one command each, beside SUNDIALS's IDA on their stabilised form of index 2
 (bench/peers/bodies.cpp), at equal error. Markdown to stdout.
 
     bench/peers/bodies.py SALTUS PEER [--quick] [--revision TEXT] [--only MODEL]
 
 saltus draws the parameters; IDA reads the same ones from a table. Both have atol = rtol. The error of an instance is the largest
-|y_i - r_i| / (1 + |r_i|) over positions and velocities at the end, r by saltus at a tolerance so low that IDA at its lowest is the
-other one's check. Of the settings whose median error is within what is asked that of IDA is taken which is fastest, and that of
-saltus with the fewest evaluations. Times are processor time of one core: of the whole program for an ensemble, less that of eight
-instances alone.
+|y_i - r_i| / (1 + |r_i|) over positions and velocities at the end, with r by saltus at a very low tolerance; IDA at its lowest
+tolerance checks r. Among the settings whose median error is within the required one, the fastest is selected for IDA, and the one
+with the fewest evaluations for saltus. Times are processor time of one core: of the whole program for an ensemble, minus that of
+eight instances alone.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ ASKED = (1e-4, 1e-6)
 
 
 class Ensemble:
-    """`drawn`: the parameters that are varied, in the order of bodies.cpp. `judged`: instances whose errors are known."""
+    """`drawn`: the varied parameters, in the order of bodies.cpp. `judged`: number of instances whose errors are computed."""
 
     def __init__(self, model, states, t_end, count, judged, drawn, reference, by_saltus, by_ida):
         self.model, self.states, self.t_end = model, states, t_end
@@ -49,13 +49,13 @@ ENSEMBLES = [
 
 
 def processor_seconds():
-    """Of all programs that have ended."""
+    """Processor time of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def run_saltus(saltus, of, method, rtol, count):
-    """Final states [instance][state], those that ended well, inputs [instance][parameter], seconds of the program, evaluations."""
+    """Final states [instance][state], success flags, inputs [instance][parameter], seconds of the program, evaluations."""
     settings = [f"rtol={rtol}", f"atol={rtol}", f"t=[0.0, {of.t_end}]", f"sample.count={count}", "sample.seed=1", "run.threads=1", "run.lanes=8"]
     settings += [f"sample.{name}={{uniform=[{low!r}, {high!r}]}}" for name, (low, high) in of.drawn.items()]
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def run_saltus(saltus, of, method, rtol, count):
             sys.exit(f"saltus: {of.model} by {method} at {rtol}: {done.stderr}")
         seconds = processor_seconds() - begin
         with netCDF4.Dataset(file) as data:
-            finals = [name for name in data.variables if name.startswith("final_")]  # of states, then of others
+            finals = [name for name in data.variables if name.startswith("final_")]  # states, then other quantities
             y = numpy.column_stack([numpy.asarray(data[name][:]) for name in finals[:of.states]])
             inputs = numpy.column_stack([numpy.asarray(data[name][:]) for name in of.drawn])
             well = numpy.asarray(data["status"][:]) <= 1
@@ -89,7 +89,7 @@ def ask(server, rtol, seconds, states, table):
 
 
 def settings_of_ida(server, of, reference, table, quick):
-    """[(rtol, median error, 95 % below, microseconds)], those with failures left out; and the lowest median."""
+    """[(rtol, median error, 95 % below, microseconds)] without settings that fail, and the lowest median."""
     settings = []
     for rtol in of.by_ida[:2] if quick else of.by_ida:
         told = ask(server, rtol, 0.0 if quick else 0.3, True, table)
@@ -102,7 +102,7 @@ def settings_of_ida(server, of, reference, table, quick):
 
 
 def compare(saltus, peer, of, quick):
-    """Rows of the table, and how far IDA at its best is from the reference."""
+    """Rows of the table, and the distance of IDA's best result from the reference."""
     judged, count = (16, 64) if quick else (of.judged, of.count)
     reference, well, inputs, *_ = run_saltus(saltus, of, *of.reference, judged)
     if not well.all():
@@ -118,14 +118,14 @@ def compare(saltus, peer, of, quick):
         server = subprocess.Popen([peer, of.model, str(of.t_end)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         with server:
             by_ida, lowest = settings_of_ida(server, of, reference, table, quick)
-            # All of them at the first of what is asked, a tenth at the others.
+            # All instances at the first required error, a tenth of them at the others.
             rows = [row for asked in ASKED
                     if (row := beside(saltus, of, asked, tried, by_ida, server, table, count if asked == ASKED[0] else count // 10))]
     return rows, lowest
 
 
 def beside(saltus, of, asked, tried, by_ida, server, table, count):
-    """One row: the whole ensemble by saltus, by what takes the fewest evaluations, and IDA timed right after it."""
+    """One row: the whole ensemble by saltus with the setting of the fewest evaluations, and IDA timed right after it."""
     good = [s for s in tried if s[2] <= asked]
     if not good:
         return None

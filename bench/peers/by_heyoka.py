@@ -1,11 +1,11 @@
-"""heyoka on the ensembles of bench/beside: Taylor's method in batches, as many lanes wide as the machine is.
+"""heyoka on the ensembles of bench/beside: Taylor's method in batches as wide as the machine's registers.
 
     by_heyoka.py FOLDER PROBLEM T_END SMALL
     by_heyoka.py --about
 
-FOLDER holds the module peer_transitions (transitions.cpp). Answers requests from stdin as server.hpp says. heyoka has one
-tolerance for all states and chooses its order by it; SMALL is not used. The lanes of a batch wait for the slowest, so
-the instances are taken in the order of their first parameter, whatever the order of the table.
+FOLDER holds the module peer_transitions (transitions.cpp). Answers requests from stdin as server.hpp describes. heyoka has one
+tolerance for all states and chooses its order by it; SMALL is not used. The lanes of a batch wait for the slowest one, so
+instances run in the order of their first parameter, independent of the order of the table.
 """
 import csv
 import json
@@ -33,7 +33,7 @@ def bouncing_ball():
 
 
 def ball_drag():
-    """The drag v |v| has no Taylor series at the apex: a parameter has the sign of v, and an event changes it there."""
+    """The drag v |v| has no Taylor series at the apex: a parameter holds the sign of v, and an event changes it there."""
     h, v = hy.make_vars("h", "v")
     return [(h, v), (v, -9.81 - 0.01 * hy.par[2] * v * v)], h, hy.event_direction.negative
 
@@ -84,7 +84,7 @@ data = (pathlib.Path(__file__).parent.parent / "models" / "parts" / "outer_solar
 
 
 def numbers(name):
-    """A constant of the outer solar system, or an array of them."""
+    """A constant of the outer solar system, or an array of constants."""
     return [float(v) for v in re.findall(r"[-\d.][-\d.e]*", re.search(rf" {name}\b[^=]*=([^;]*);", data)[1])]
 
 
@@ -93,10 +93,10 @@ bodies_at_start = [at_start[i : i + 6] for i in range(0, 36, 6)]
 
 
 def six_bodies():
-    """heyoka's own model of N bodies; its states are those of one body after another."""
+    """heyoka's own model of N bodies; its states are ordered body by body."""
     of_all = [masses[0], hy.par[0], *masses[2:]]
     system = hy.model.nbody(6, masses=of_all, Gconst=gravity)
-    # In the order of all other solvers: all x, then all y, z, and their derivatives.
+    # The order of all other solvers: all x, then all y, z, and their derivatives.
     return [system[6 * body + axis] for axis in range(6) for body in range(6)], None, hy.event_direction.any
 
 
@@ -106,7 +106,7 @@ def henon_heiles():
 
 
 def start_of_relief_valve(flow):
-    """At t = 0.01: the root of the pressure has no Taylor series at its start, 0. Not in the time."""
+    """State at t = 0.01, since the square root of the pressure has no Taylor series at its start, 0. The time excludes this step."""
     from scipy.integrate import solve_ivp
 
     def rhs(_, y):
@@ -116,7 +116,7 @@ def start_of_relief_valve(flow):
     return solve_ivp(rhs, (0.0, 0.01), [0.2, 0.0, 0.0], method="DOP853", rtol=1e-13, atol=1e-15).y[:, -1]
 
 
-# The equations; where an instance starts, in t and y; its modes at first.
+# The equations; the start of an instance, in t and y; its initial modes.
 problems = {
     "lorenz": (lorenz, 0.0, lambda p: [10.0, 10.0, 10.0], []),
     "bouncing_ball": (bouncing_ball, 0.0, lambda p: [p[0], 0.0], []),
@@ -141,7 +141,7 @@ class Ensemble:
             rows = [[float(v) for v in row] for row in list(csv.reader(file))[1:]]
         self.count = len(rows)
         self.order = sorted(range(self.count), key=lambda i: rows[i])
-        # The last group is filled up with the last instance.
+        # The last instance fills the rest of the last group.
         padded = self.order + self.order[-1:] * (-self.count % lanes)
         grouped = lambda table: np.ascontiguousarray(np.array(table).reshape(-1, lanes, len(table[0])).transpose(0, 2, 1))
         self.pars = grouped([[*rows[i], *modes] for i in padded])
@@ -158,7 +158,7 @@ class Integrator:
         if guard is not None:
             import peer_transitions as native
 
-            if name == "henon_heiles":  # nothing changes: the kind of event that costs less
+            if name == "henon_heiles":  # the event changes nothing, so a cheaper kind suffices
                 events["nt_events"] = [hy.nt_event_batch(guard, callback=native.pass_by, direction=direction)]
             else:
                 events["t_events"] = [hy.t_event_batch(guard, callback=native.fire, direction=direction)]
@@ -166,7 +166,7 @@ class Integrator:
                 apex = hy.t_event_batch(system[0][1], callback=native.turn, direction=hy.event_direction.negative)
                 events["t_events"].append(apex)
         self.ta = hy.taylor_adaptive_batch(system, np.ones((len(system), lanes)), tol=rtol, **events)
-        # What stands in no equation heyoka has no place for.
+        # heyoka has no place for a parameter that no equation contains.
         self.pars = np.zeros((2, lanes)) if name == "bouncing_ball" else self.ta.pars
         if not len(self.pars):
             self.pars = np.zeros((1, lanes))
@@ -176,7 +176,7 @@ class Integrator:
         self.limit = {"max_delta_t": max_step[name]} if name in max_step else {}
 
     def solve(self, ensemble, keep=None):
-        """All groups; `keep(group)` after each."""
+        """Integrates all groups; calls `keep(group)` after each."""
         ta, state, pars = self.ta, self.ta.state, self.pars
         for group in range(len(ensemble.pars)):
             ta.set_time(self.t_start)
@@ -196,7 +196,7 @@ def main():
         return
     folder, name, t_end = sys.argv[1], sys.argv[2], float(sys.argv[3])
     sys.path.insert(0, folder)
-    # heyoka writes its complaints to stdout.
+    # heyoka writes its messages to stdout.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     hy.set_logger_level_error()

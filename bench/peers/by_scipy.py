@@ -1,11 +1,11 @@
-"""SciPy's solve_ivp on the ensembles of bench/beside; with the analytic Jacobian where it takes one, events by its own
+"""SciPy's solve_ivp on the ensembles of bench/beside, with the analytic Jacobian for methods that take one; events by its own
 root finding.
 
     by_scipy.py PROBLEM METHOD T_END SMALL
     by_scipy.py --about
 
-Answers requests from stdin as server.hpp says; atol of state i is rtol times the i-th of the comma list SMALL. One thread:
-bench/beside sets the environment that NumPy's linear algebra asks for it.
+Answers requests from stdin as server.hpp describes; atol of state i is rtol times entry i of the comma list SMALL. One thread:
+bench/beside sets the environment variables of NumPy's linear algebra accordingly.
 """
 import csv
 import json
@@ -31,7 +31,7 @@ class Lorenz:
 
 
 class Falling:
-    """What problems with an event share: it is where their guard falls through zero."""
+    """Common part of problems with an event: the event is a falling zero of their guard."""
 
     direction = -1.0
     max_step = inf
@@ -59,7 +59,7 @@ class BallDrag(BouncingBall):
 
 
 class Bok1(Falling):
-    """Its guard counts both ways, in turn: so one that is zero after an event does not count again."""
+    """The guard's two directions are separate events in turn, so a guard that is zero after an event does not fire again."""
 
     def __init__(self, A):
         self.A, self.u = A, 1.0
@@ -110,7 +110,7 @@ class KellerMiksis:
         mach, gas, surface, viscous, rest, wave1, wave2 = self.p
         y, v = y.tolist()
         if y <= 0.0:
-            return [nan, nan]  # so that the step is made smaller
+            return [nan, nan]  # makes SciPy reduce the step
         w1, w2, q, mv = 2.0 * pi, 3.0 * pi, 4.2, mach * v
         excess = rest + wave1 * sin(w1 * t) + wave2 * sin(w2 * t)
         change = wave1 * w1 * cos(w1 * t) + wave2 * w2 * cos(w2 * t)
@@ -201,7 +201,7 @@ class Hires:
 
 
 class ChemicalAkzo:
-    """As an ODE: y6 = Ks y1 y4 is put in everywhere."""
+    """The problem as an ODE: y6 = Ks y1 y4 is substituted everywhere."""
 
     k2, k4, K, klA, pCO2, H = 0.58, 0.42, 34.4, 3.3, 0.9, 737.0
 
@@ -254,7 +254,7 @@ problems = {
 
 
 def solve(instance, method, t_end, rtol, atol):
-    """The final states, the number of steps and of events; None in place of the states where it failed."""
+    """The final states, the number of steps and of events; None in place of the states after a failure."""
     options = {"method": method, "rtol": rtol, "atol": atol}
     if hasattr(instance, "jacobian"):
         options["jac"] = instance.jacobian

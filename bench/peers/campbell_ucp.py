@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Unitary coordinate partitioning as its paper has it, for comparison: S. L. Campbell's method on the tight orbits.
+"""Unitary coordinate partitioning as published, for comparison: S. L. Campbell's method on the tight orbits.
 
     bench/peers/campbell_ucp.py [--partitioned] [--end 30]
 
-The equations are differentiated k = 2 times: G(x', w, x, t) = 0, w the higher derivatives. At the start of every step the rank of
-[G_x' G_w] is decided by a singular value decomposition, relative to the largest; what its rows leave of G_x are the constraints D. U = (U1 U2)
-with D U2 = 0; --partitioned: a permutation, by QR with column pivoting of D. For given z2 = U2' x, (x', w, z1) from G = 0 by damped Gauss-Newton
-steps of least norm. z2 by the Adams-Bashforth-Moulton pair of order 4 with variable steps, P(EC)^2 E; its past is kept in x and x', so
-that new coordinates need no restart. Steps by H211b (b = 4) from the difference of corrector and predictor. Constants that the paper
-does not print: theta = 0.8, the error is 19/270 of the difference, as at constant steps. The first three steps are those of RK4, short.
-Prints a table in Markdown.
+The equations are differentiated k = 2 times: G(x', w, x, t) = 0, w the higher derivatives. At the start of every step a singular
+value decomposition decides the rank of [G_x' G_w] relative to the largest value; its left null vectors times G_x give the constraints D.
+U = (U1 U2) with D U2 = 0; with --partitioned, U is a permutation by QR with column pivoting of D. For given z2 = U2' x, damped
+Gauss-Newton steps of least norm give (x', w, z1) from G = 0. z2 is integrated by the Adams-Bashforth-Moulton pair of order 4 with variable
+steps, P(EC)^2 E; its past is kept in x and x', so new coordinates need no restart. H211b (b = 4) chooses steps from the difference of
+corrector and predictor. Constants not printed in the paper: theta = 0.8, and the error is 19/270 of the difference, as for constant steps.
+The first three steps are short ones by RK4. Prints a table in Markdown.
 """
 import argparse
 import math
@@ -18,7 +18,7 @@ import time
 import numpy as np
 from scipy.linalg import qr
 
-ORDER = 2  # how often the equations are differentiated
+ORDER = 2  # number of differentiations of the equations
 
 
 class Lost(Exception):
@@ -26,7 +26,7 @@ class Lost(Exception):
 
 
 def product(a, b, k):
-    """The k-th derivative of a product, by Leibniz; a[i], b[i] are derivatives."""
+    """The k-th derivative of a product by Leibniz's rule; a[i], b[i] are derivatives."""
     return sum(math.comb(k, i) * a[i] * b[k - i] for i in range(k + 1))
 
 
@@ -39,7 +39,7 @@ def array(v, b):
 
 
 def jacobian(v, b):
-    """dG/dv, columns by derivative first: x, x', .., so that those of x are 0, 1, 2."""
+    """dG/dv with columns ordered by derivative: x, x', .., so that those of x are 0, 1, 2."""
     r = np.zeros((3 * (ORDER + 1), 3 * (ORDER + 2)))
     for k in range(ORDER + 1):
         r[3 * k, 3 * (k + 1)] += 1.0
@@ -60,7 +60,7 @@ def jacobian(v, b):
 class Orbit:
     def __init__(self, b, partitioned):
         self.b, self.partitioned, self.solves = b, partitioned, 0
-        self.v = np.zeros((3, ORDER + 2))  # of the last point: guesses of x' and w
+        self.v = np.zeros((3, ORDER + 2))  # at the last point: guesses of x' and w
         self.v[0, 0], self.v[1, 1], self.v[0, 2], self.v[1, 3] = 1.0, 1.0, -b, -b
 
     def coordinates(self):
@@ -106,7 +106,7 @@ class Orbit:
 
 
 def weights(nodes, begin, end):
-    """Of the integral from begin to end of the polynomial through values at nodes."""
+    """Weights of the integral from begin to end of the polynomial through values at nodes."""
     scale = end - begin
     s = (np.asarray(nodes) - begin) / scale
     powers = np.vander(s, increasing=True).T
@@ -134,7 +134,7 @@ def integrate(b, partitioned, tol, end):
                 nodes = [t] + [p[0] for p in past[:3]]
                 rates = [rate] + [o.u2.T @ p[1] for p in past[:3]]
                 predicted = z + sum(w * f for w, f in zip(weights(nodes, t, t + h), rates))
-                ahead = o.v.copy()  # predicts x', w, too
+                ahead = o.v.copy()  # also predicts x', w
                 for i in range(ORDER + 1):
                     ahead[:, i] = sum(o.v[:, l] * h ** (l - i) / math.factorial(l - i) for l in range(i, ORDER + 2))
                 new, corrected = o.solve(predicted, ahead), predicted

@@ -21,7 +21,7 @@ class extrapolation {
   using real = long double;
   static constexpr int n = Problem::n, columns = 9, max_events = 10'000;
 
-  /// From 0 to t_end; false if a step becomes too small. `small`: an error of y_i is measured by |y_i| + small_i.
+  /// Integrates from 0 to t_end; false if a step becomes too small. The error of y_i is measured by |y_i| + small_i.
   bool solve(const double* p, double t_end, real tolerance, const double* small, real* y, long& events) {
     double start[n], start_mode[Problem::modes + 1] = {};
     Problem::start(p, start);
@@ -42,7 +42,7 @@ class extrapolation {
         error =
             std::max(error, std::abs(next[i] - before[i]) / (std::max(std::abs(y[i]), std::abs(next[i])) + small[i]));
       error /= tolerance;
-      // NaN is refused.
+      // Accepts by `error <= 1`, so that a NaN is rejected.
       const bool good = error <= 1;
       const real factor =
           std::isfinite(error) ? std::clamp(0.8L * std::pow(std::max(error, 1e-20L), -1.0L / 17), 0.1L, 3.0L) : 0.1L;
@@ -69,7 +69,7 @@ class extrapolation {
   int steps = 0;
 
  private:
-  /// One step of size h from y: by all columns, and by one less.
+  /// One step of size h from y: `next` by all columns, `one_less` by one column less.
   void step(const double* p, real t, real h, const real* y, real* next, real* one_less) const {
     real table[columns][n], slope[n];
     Problem::rhs(p, m_, t, y, slope);
@@ -87,7 +87,7 @@ class extrapolation {
         }
       }
       for (int i = 0; i < n; ++i) table[k][i] = b[i];
-      // Aitken and Neville, in place: table[j] becomes column k - j + 1 of row k.
+      // Aitken-Neville scheme in place: table[j] becomes column k - j + 1 of row k.
       for (int j = k - 1; j >= 0; --j) {
         const real ratio = real(parts) / (2 * (j + 1));
         for (int i = 0; i < n; ++i)
@@ -97,7 +97,7 @@ class extrapolation {
     for (int i = 0; i < n; ++i) next[i] = table[0][i], one_less[i] = table[1][i];
   }
 
-  /// The first share of a step after which an event is due; above 1 if there is none.
+  /// The first fraction of a step after which an event is due; above 1 if there is none.
   real first_event(const double* p, real t, real h, const real* y, const real* next) const {
     real slope;
     const auto look = [&](real theta) {
@@ -117,7 +117,7 @@ class extrapolation {
       const real b = real(i) / parts, gb = look(b), slope_b = slope;
       if (side_.left(gb)) return root(look, a, ga, b, gb);
       if (slope_a < 0 && slope_b > 0) {
-        // The point nearest to zero in between: is it beyond?
+        // The point nearest to zero in between may lie beyond zero.
         boost::uintmax_t tries = 200;
         const auto found =
             boost::math::tools::toms748_solve([&](real theta) { return look(theta), slope; }, a, b, slope_a, slope_b,
@@ -129,9 +129,9 @@ class extrapolation {
     }
     return 2;
   }
-  /// Between a, where the guard is on its side still (or at zero after an event), and b, where it is not.
+  /// The root between a, where the guard is still on its side (or at zero after an event), and b, where it is not.
   real root(const auto& look, real a, real ga, real b, real gb) const {
-    // After an event the guard is zero but for rounding, and clearly on its side a little later.
+    // After an event the guard is zero up to rounding, and clearly on its side a little later.
     real away = 1e-9L, g = look(away);
     while (side_.left(ga) && side_.left(g) && away < b) away *= 10, g = look(away);
     if (!side_.left(g)) a = away, ga = g;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The compound pendulum in redundant coordinates beside MuJoCo, on one core: a table in Markdown.
+"""The compound pendulum in redundant coordinates by saltus and by MuJoCo, on one core: a table in Markdown.
 
     bench/peers/mujoco_pendulum.py SALTUS [--quick] [--revision TEXT]
 
 MuJoCo has the same rod with two slides and a hinge, its end held by a `connect` constraint as stiff as its step allows, and takes
-fixed steps, one instance after another; its loop runs through Python, some 0.5 us a step. saltus integrates an ensemble with
-error control, one thread, lanes of this machine. Errors are of the angle at t = 5, whose exact value is known by elliptic
-functions; `joint` is how far the end of the rod is from where it is held, at t = 5, and of saltus the largest after any step.
+fixed steps, one instance after another; its loop runs through Python, which costs some 0.5 us a step. saltus integrates an ensemble
+with error control on one thread with the lanes of this machine. Errors are of the angle at t = 5, whose exact value follows from
+elliptic functions; `joint` is the distance of the rod's end from its bearing, for MuJoCo at t = 5, for saltus the largest after any step.
 """
 import argparse
 import json
@@ -37,7 +37,7 @@ ROD = """
 
 
 def by_mujoco(integrator, h):
-    """Error of the angle, distance of the joint, seconds an instance."""
+    """Error of the angle, distance at the joint, seconds per instance."""
     model = mujoco.MjModel.from_xml_string(ROD.format(integrator=integrator, h=h, stiff=2 * h))
     data = mujoco.MjData(model)
     angle, omega = math.radians(20), 1.0
@@ -52,13 +52,13 @@ def by_mujoco(integrator, h):
 
 
 def processor_seconds():
-    """Of all programs that have ended."""
+    """Processor time of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def by_saltus(saltus, method, rtol, count):
-    """The same; of seconds those that count instances take more than eight, as the program itself takes some, too."""
+    """The same quantities for saltus; the seconds are those beyond a run of eight instances, to exclude the program's own."""
     for _ in range(2):  # the first may compile
         *_, before = run_saltus(saltus, method, rtol, 8)
     error, joint, seconds = run_saltus(saltus, method, rtol, count)
@@ -68,7 +68,7 @@ def by_saltus(saltus, method, rtol, count):
 def run_saltus(saltus, method, rtol, count):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pendulum.nc"
-        # Lanes that differ, but hardly: the first has no friction, which is the one whose solution is known.
+        # Lanes that differ slightly: the first has no friction, and its solution is known.
         settings = [f"rtol={rtol}", f"atol={rtol}", f"sweep.friction={{from=0.0, to=0.01, count={count}}}", "run.threads=1", "run.lanes=8"]
         begin = processor_seconds()
         run = subprocess.run([saltus, "run", "compound_pendulum", "--method", method, "--json", "-o", file,

@@ -1,12 +1,12 @@
-// Boost.odeint on the ensembles of bench/beside: its controlled steppers, objects re-used for every instance. odeint
-// has no events: a step over which the guard changes sign is searched for the root, on the dense output of
-// Dormand-Prince, by steps of other sizes with the two methods that have none.
+// Boost.odeint on the ensembles of bench/beside: its controlled steppers, with objects reused for every instance. odeint
+// has no events: if the guard changes sign over a step, this program searches for the root, on the dense output of
+// Dormand-Prince, and by steps of other sizes with the two methods that have no dense output.
 //
 //     peer_odeint PROBLEM dopri5 | fehlberg78 | cash_karp54 T_END SMALL
 //     peer_odeint --about
 //
-// Answers requests from stdin as server.hpp says; SMALL is a comma list, one number for each state, all the same:
-// odeint has one absolute tolerance, rtol times that.
+// The program answers requests from stdin as server.hpp describes. SMALL is a comma list with one number for each state, all
+// equal because odeint has one absolute tolerance: rtol times that number.
 #include <array>
 #include <memory>
 
@@ -33,14 +33,14 @@ class controlled {
   using state = std::array<double, n>;
   using method = Method<state>;
   using stepper = odeint::controlled_runge_kutta<method>;
-  /// Its last stage is the first of the next step, and it has a dense output.
+  /// Dormand-Prince reuses its last stage as the first of the next step, and has dense output.
   static constexpr bool first_same_as_last =
       std::is_same_v<typename method::stepper_category, odeint::explicit_error_stepper_fsal_tag>;
 
   controlled(double t_end, double small) : t_end_(t_end), small_(small) {}
 
   void set_tolerance(double rtol) {
-    // As with other solvers, no part of the tolerance comes from the derivative.
+    // As with other solvers, the derivative does not enter the tolerance.
     stepper_ = stepper(typename stepper::error_checker_type(rtol * small_, rtol, 1.0, 0.0));
     root_time_ = 1e-2 * rtol;
   }
@@ -65,7 +65,7 @@ class controlled {
       if (last) dt = t_end_ - t;
       const double tried = dt;
       if (attempt(system, t, dt) == odeint::fail) continue;
-      // odeint accepts an error that is NaN, where a stage has left the domain of the right-hand side.
+      // odeint accepts a NaN error, which occurs when a stage has left the domain of the right-hand side.
       if (!std::all_of(next_.begin(), next_.end(), [](double v) { return std::isfinite(v); })) {
         t = from;
         dt = tried / 4;
@@ -103,7 +103,7 @@ class controlled {
     else return stepper_.try_step(system, x_, dx_, t, next_, dt);
   }
 
-  /// Moves x_ from the start of a step of size h past the root in it; returns the time of the root.
+  /// Moves x_ from the start of a step of size h past its root; returns the time of the root.
   double land(const auto& system, const double* p, double from, double h) {
     state at = next_;
     const auto look = [&](double theta) {
@@ -115,7 +115,7 @@ class controlled {
     const double g0 = Problem::guard(p, mode_, from, x_.data()), g1 = Problem::guard(p, mode_, from + h, next_.data());
     double theta = 1;
     if (g1 != 0) {
-      // After an event the guard is zero but for rounding, and clearly on its side a little later.
+      // After an event the guard is zero up to rounding, and clearly on its side a little later.
       double low = 0, at_low = g0;
       if (fresh_ || side_.left(g0)) {
         double away = 1e-6, g = look(away);

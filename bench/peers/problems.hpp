@@ -1,11 +1,11 @@
-// The ensembles of bench/beside again, independent of the models of saltus: right-hand sides, guards and transitions,
-// Jacobians and residuals, written out by hand for double and long double. They are used by all programs that run
-// another solver, and by the reference. A problem's parameters p are in the order of its table's columns; all other
-// constants are doubles, so that every solver has the same ones.
+// The ensembles of bench/beside written independently of the saltus models: right-hand sides, guards, transitions,
+// Jacobians and residuals, by hand for double and long double. All programs that run another solver use them, and so does
+// the reference. A problem's parameters p are in the order of its table's columns; all other constants are doubles, so that
+// every solver has the same ones.
 //
-// A problem has at most one guard g. It starts above zero (or at zero and rising), and an event is where it falls
-// through zero; with `direction` 0 it is where g passes zero in either direction. What a transition changes besides the
-// states is the mode: numbers m that are constant between events.
+// A problem has at most one guard g. The guard starts above zero (or at zero and rising), and its event is a falling zero;
+// with `direction` 0 the event is a zero in either direction. Besides the states, a transition changes the mode: numbers m
+// that are constant between events.
 #pragma once
 
 #include <cmath>
@@ -16,8 +16,8 @@
 
 namespace peers {
 
-/// What most problems have in common. `output` makes the states of the model from those that are integrated; `max_step`
-/// is short enough not to step over two events at once.
+/// Common part of most problems. `output` maps the integrated states to the states of the model; `max_step` is short enough
+/// that a step cannot pass two events at once.
 template <int N, int Parameters>
 struct problem {
   static constexpr int n = N, outputs = N, parameters = Parameters, modes = 0, direction = -1;
@@ -70,12 +70,12 @@ struct bouncing_ball : problem<2, 2> {
   }
   template <class Real>
   static void transition(const double* p, Real*, Real, Real* y) {
-    y[0] = 0;  // not below by rounding
+    y[0] = 0;  // rounding must not leave it below zero
     y[1] = -p[1] * y[1];
   }
 };
 
-/// The same in air; the drag is that of a basketball.
+/// The same ball in air, with the drag of a basketball.
 struct ball_drag : bouncing_ball {
   static constexpr const char* name = "ball_drag";
   static constexpr double drag = 0.01;
@@ -113,7 +113,7 @@ struct bok_1 : problem<3, 1> {
 };
 
 /// J. P. Den Hartog, Trans. ASME 53 (1931) 107, with a static friction above the kinetic one: p[0] is the amplitude of
-/// the drive, m[0] the sense: 1 moving right, -1 moving left, 0 stuck.
+/// the drive, m[0] the direction: 1 moving right, -1 moving left, 0 stuck.
 struct coulomb_oscillator : problem<2, 1> {
   static constexpr const char* name = "coulomb_oscillator";
   static constexpr int modes = 1;
@@ -147,8 +147,8 @@ struct coulomb_oscillator : problem<2, 1> {
   }
 };
 
-/// J. B. Keller, M. Miksis, J. Acoust. Soc. Am. 68 (1980) 628, two waves, as in problems/keller_miksis.hpp, with what
-/// does not change in a run computed once: p is M, G, S, V and the pressures at rest, of the first and of the second
+/// J. B. Keller, M. Miksis, J. Acoust. Soc. Am. 68 (1980) 628, two waves, as in problems/keller_miksis.hpp, with the
+/// constants of a run computed once: p is M, G, S, V and the pressures at rest, of the first wave and of the second
 /// wave.
 struct keller_miksis : problem<2, 7> {
   static constexpr const char* name = "keller_miksis";
@@ -168,8 +168,8 @@ struct keller_miksis : problem<2, 7> {
   }
 };
 
-/// C. Hos, A. R. Champneys, Physica D 241 (2012) 2068: p[0] is the flow. Where the flow is so low that impacts
-/// accumulate it would have to rest on its seat, which is left out here.
+/// C. Hos, A. R. Champneys, Physica D 241 (2012) 2068: p[0] is the flow. A flow so low that impacts accumulate would leave
+/// the valve at rest on its seat, which is omitted here.
 struct relief_valve : problem<3, 1> {
   static constexpr const char* name = "relief_valve";
 
@@ -206,7 +206,7 @@ struct two_bodies : problem<4, 1> {
   }
 };
 
-/// The sun and five planets: p[0] is the mass of Jupiter. First all x, then all y, z, and their derivatives.
+/// The sun and five planets: p[0] is the mass of Jupiter. The states are all x, then all y, all z, and their derivatives.
 struct six_bodies : problem<36, 1> {
   static constexpr const char* name = "six_bodies";
   using data = outer_solar_system;
@@ -237,7 +237,7 @@ struct six_bodies : problem<36, 1> {
   }
 };
 
-/// M. Henon, C. Heiles, Astron. J. 69 (1964) 73: p[0] is y at the start. An event is where x passes zero; nothing changes there.
+/// M. Henon, C. Heiles, Astron. J. 69 (1964) 73: p[0] is y at the start. An event is a zero of x in either direction and changes nothing.
 struct henon_heiles : problem<4, 1> {
   static constexpr const char* name = "henon_heiles";
   static constexpr int direction = 0;
@@ -273,7 +273,7 @@ struct robertson : problem<3, 3> {
     dy[1] = forth - back - on;
     dy[2] = on;
   }
-  /// j(row, column) = ...; what is zero is not written.
+  /// j(row, column) = ...; zero entries are not written.
   template <class Real>
   static void jacobian(const double* p, const Real* y, auto&& j) {
     const Real by_2 = p[1] * y[2], by_3 = p[1] * y[1], on = 2.0 * p[2] * y[1];
@@ -282,7 +282,7 @@ struct robertson : problem<3, 3> {
     j(2, 1) = on;
   }
 
-  /// As a DAE: the third equation is the conservation of mass.
+  /// The problem as a DAE: the third equation is the conservation of mass.
   struct dae {
     static constexpr int n = 3;
 
@@ -382,7 +382,7 @@ struct chemical_akzo : problem<5, 3> {
     dy[3] = -r2 + r3 - 2.0 * r4;
     dy[4] = r2 - r3 + r5;
   }
-  /// Derivatives of `rates` with respect to y1 .. y5 with y6 held, and to y6.
+  /// Derivatives of `rates` with respect to y1 .. y5 with y6 held, and with respect to y6.
   template <class Real>
   static void jacobian_of_rates(const double* p, const Real* y, Real y6, auto&& j) {
     using std::sqrt;
@@ -418,7 +418,7 @@ struct chemical_akzo : problem<5, 3> {
     out[5] = p[2] * y[0] * y[3];
   }
 
-  /// As a DAE: y6 has its own equation.
+  /// The problem as a DAE: y6 has its own equation.
   struct dae {
     static constexpr int n = 6;
 

@@ -1,10 +1,10 @@
-// A reference solution: Radau IIA with 7 stages (order 13) in long double. The step size is chosen by a second solution
-// of each step with 5 stages (order 9), so the solution is more accurate than its tolerance by several orders of
+// A reference solution: Radau IIA with 7 stages (order 13) in long double. A second solution of each step with 5 stages
+// (order 9) controls the step size, so the solution is more accurate than its tolerance by several orders of
 // magnitude.
 //
 // E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), sections IV.5 and IV.8. The
-// coefficients are computed here, as those of collocation: nodes are the zeros of P_s - P_(s-1) on [0, 1], a_ij the
-// integral of the j-th Lagrange polynomial from 0 to c_i.
+// coefficients are computed here as those of collocation: the nodes are the zeros of P_s - P_(s-1) on [0, 1], and a_ij is
+// the integral of the j-th Lagrange polynomial from 0 to c_i.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace peers {
 
 using real = long double;
 
-/// Legendre's polynomial P_k.
+/// Legendre polynomial P_k.
 inline real legendre(int k, real x) {
   real before = 1, now = x;
   if (k == 0) return before;
@@ -28,7 +28,7 @@ inline real legendre(int k, real x) {
   return now;
 }
 
-/// The N zeros of f in (-1, 1), which must not lie closer than 1/500.
+/// The N zeros of f in (-1, 1); any two must be at least 1/500 apart.
 template <int N, class F>
 std::array<real, N> zeros(F&& f) {
   std::array<real, N> found{};
@@ -54,7 +54,7 @@ struct radau_table {
     const auto inner = zeros<S - 1>([](real x) { return (legendre(S, x) - legendre(S - 1, x)) / (x - 1); });
     for (std::size_t i = 0; i + 1 < S; ++i) c[i] = (inner[i] + 1) / 2;
     c[S - 1] = 1;
-    // Gauss with S nodes integrates a Lagrange polynomial exactly.
+    // Gauss quadrature with S nodes integrates a Lagrange polynomial exactly.
     const auto nodes = zeros<S>([](real x) { return legendre(S, x); });
     for (std::size_t i = 0; i < S; ++i)
       for (std::size_t j = 0; j < S; ++j) {
@@ -70,7 +70,7 @@ struct radau_table {
   }
 };
 
-/// Solves m x = b in place by LU with partial pivoting; factors once, solves often.
+/// LU factorisation with partial pivoting: factors m once, then solves m x = b in place for many b.
 template <int N>
 struct dense_lu {
   real m[N][N];
@@ -107,7 +107,7 @@ class radau {
  public:
   static constexpr int n = Problem::n;
 
-  /// From 0 to t_end; false if a step becomes too small. `small`: an error of y_i is measured by |y_i| + small_i.
+  /// Integrates from 0 to t_end; false if a step becomes too small. The error of y_i is measured by |y_i| + small_i.
   bool solve(const double* p, double t_end, real tolerance, const double* small, real* y) {
     double start[n];
     Problem::start(p, start);
@@ -141,7 +141,7 @@ class radau {
     return std::isfinite(most) ? most : std::numeric_limits<real>::infinity();
   }
 
-  /// One step from y: Newton's iteration for z_i = h sum_j a_ij f(y + z_j) with the Jacobian at its start.
+  /// One step from y: Newton iteration for z_i = h sum_j a_ij f(y + z_j) with the Jacobian at the start.
   template <int S>
   static bool step(const radau_table<S>& table, dense_lu<S * n>& lu, const double* p, real h, const double* small,
                    const real* y, real* next) {
@@ -174,7 +174,7 @@ class radau {
         size = std::max(size, std::abs(correction[i]) / (std::abs(y[i % n]) + small[i % n]));
       }
       if (!std::isfinite(size) || size > 1e3L) return false;
-      // Converged to rounding: increments no longer shrink, or are as small as rounding.
+      // Converged to rounding: the increments no longer shrink, or are as small as rounding.
       if (size < 1e-18L || (size < 1e-15L && size >= before)) {
         for (int k = 0; k < n; ++k) next[k] = y[k] + z[(S - 1) * n + k];
         return true;

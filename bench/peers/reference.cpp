@@ -3,7 +3,7 @@
 //
 //     peer_reference PROBLEM T_END SMALL
 //
-// Answers requests from stdin as server.hpp says; RTOL is the tolerance of a step.
+// The program answers requests from stdin as server.hpp describes; RTOL is the tolerance of a step.
 #include <memory>
 
 #include "extrapolation.hpp"

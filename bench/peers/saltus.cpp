@@ -1,11 +1,11 @@
-// saltus on the ensembles of bench/beside, run as the program runs them.
+// saltus on the ensembles of bench/beside, run as the saltus program runs them.
 //
 //     peer_saltus MODEL METHOD T_END SMALL [KEY=VALUE ...]
 //     peer_saltus --about
 //
-// KEY=VALUE as in `saltus run --set`. Answers requests from stdin as server.hpp says; atol of state i is rtol times the
-// i-th of the comma list SMALL. The header of a table names the parameters and initial states that its columns hold.
-// Compiling the model and reading the table are not in the time. Operations are those of host/bench/flops.hpp.
+// KEY=VALUE is as in `saltus run --set`. The program answers requests from stdin as server.hpp describes; atol of state i is
+// rtol times entry i of the comma list SMALL. The header of a table names the parameters and initial states in its columns.
+// The time excludes compiling the model and reading the table. Operations are counted by host/bench/flops.hpp.
 #include <fmt/format.h>
 
 #include "bench/flops.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace saltus;
 
-/// How an ensemble is run, apart from what a request has.
+/// Settings of an ensemble that a request does not contain.
 struct setup {
   std::string model, method, t_end;
   std::vector<double> small;

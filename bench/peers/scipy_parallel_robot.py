@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The robot of problems/parallel_robot.hpp by SciPy's DOP853, one run: reduced by hand to the angles of the arms, their velocities and
-the integrals of the controller, with terminal events after which it is started anew. A line of JSON: seconds, evaluations, events, and
-what it ends with.
+the integrals of the controller, with terminal events after which the integration restarts. Prints a line of JSON: seconds, evaluations,
+events, and final values.
 
     bench/peers/scipy_parallel_robot.py [--rtol 1e-9] [NAME=VALUE ...]
 """
@@ -27,7 +27,7 @@ class Robot:
         self.weight = self.m1 * self.g + 0.5 * self.m2 * self.L * self.g
 
     def wanted(self, t):
-        """Angles for the place that the plate is to have, and their time derivatives."""
+        """Angles for the desired place of the plate, and their time derivatives."""
         x, z, dx, dz = -0.35 * np.sin(W * t), -0.7 + 0.1 * np.cos(W * t), -0.35 * W * np.cos(W * t), -0.1 * W * np.sin(W * t)
         a, da = SIDE * x - self.xp, SIDE * dx
         k = (a * a + z * z + self.L**2 - self.l**2) / (2.0 * self.L)
@@ -72,7 +72,7 @@ def simulated(rtol, t_end=5.0, **own):
     robot, t, y = Robot(**own), 0.0, np.zeros(6)
     above = np.array([robot.guard(k, t, y) > 0.0 for k in range(6)])
     modes = lambda: (np.where(above[:2], 1.0, -1.0), np.where(above[[2, 4]], 1.0, np.where(above[[3, 5]], 0.0, -1.0)))
-    for i in range(2):  # at rest: the arm begins to move as it is accelerated
+    for i in range(2):  # at rest: the acceleration determines the direction
         above[i] = True
         above[i] = robot.rates(t, y, *modes())[2 + i] > 0.0
     events, evaluations = [], 0
@@ -102,7 +102,7 @@ def main():
     asked.add_argument("own", nargs="*")
     asked = asked.parse_args()
     own = {name: float(value) for name, value in (word.split("=") for word in asked.own)}
-    simulated(1e-3, 0.1)  # what is loaded on first use
+    simulated(1e-3, 0.1)  # loads modules on first use
     seconds = []
     for _ in range(3):
         begin = time.process_time()

@@ -1,14 +1,14 @@
-// How bench/beside asks a program for a measurement, and the answer: one line each.
+// Protocol between bench/beside and a program that measures: one line for a request, one line for the answer.
 //
 //     RTOL SECONDS STATES TABLE
 //     {"us": 12.3, "wall": 12.4, "steps": 150.2, "failed": 0, "rescued": 0, "flops": 0, "events": [3, ...],
 //      "y": [[...], ...]}
 //
-// RTOL is the relative tolerance; TABLE a CSV file with one instance in each row; the whole table is solved as often as
-// SECONDS of processor time allow, once at least. `us` is the processor time per instance in microseconds, `wall` the
-// wall time, `steps` the mean number of trial steps, `flops` that of floating-point operations where they are counted.
-// With STATES = 1 the answer has the number of events and the final states of each instance, null in place of those
-// that failed.
+// RTOL is the relative tolerance; TABLE is a CSV file with one instance per row. The whole table is solved as often as
+// SECONDS of processor time allow, but at least once. `us` is the processor time per instance in microseconds, `wall` the
+// wall time, `steps` the mean number of trial steps, `flops` the mean number of floating-point operations if counted.
+// With STATES = 1 the answer has the number of events and the final states of each instance; failed instances have null
+// instead.
 #pragma once
 
 #include <algorithm>
@@ -42,10 +42,10 @@ struct answer {
   double us = 0, wall = 0, steps = 0, flops = 0;
   long long failed = 0, rescued = 0;
   std::vector<long> events{};
-  std::vector<std::vector<double>> y{};  ///< empty: failed
+  std::vector<std::vector<double>> y{};  ///< empty: the instance failed
 };
 
-/// Both clocks since its construction.
+/// Processor time and wall time since construction.
 class stopwatch {
  public:
   double cpu() const { return cpu_seconds() - cpu_; }
@@ -87,7 +87,7 @@ inline void print(const answer& a) {
   std::fflush(stdout);
 }
 
-/// Answers requests from stdin until it ends.
+/// Answers requests from stdin until end of file.
 template <class Measure>
 void serve(Measure&& measure) {
   for (std::string line; std::getline(std::cin, line);) {
@@ -99,7 +99,7 @@ void serve(Measure&& measure) {
   }
 }
 
-/// Answers requests about a problem with a solver of one instance at a time:
+/// Answers requests about a problem with a solver that integrates one instance at a time:
 ///     solver.set_tolerance(rtol)
 ///     steps = solver.solve(parameters, final states, number of events)    -1 for a failure
 template <class Problem, class Solver>
@@ -149,7 +149,7 @@ inline constexpr const char* compiler = "clang " __clang_version__;
 inline constexpr const char* compiler = "GCC " __VERSION__;
 #endif
 
-/// The main of a program; exceptions become error messages.
+/// Body of a program's main; exceptions become error messages.
 template <class Run>
 int guarded(const char* name, Run&& run) {
   try {

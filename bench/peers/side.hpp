@@ -1,4 +1,4 @@
-// The side of zero on which a problem's guard is, for solvers that leave events to their user.
+// Tracks the side of zero of a problem's guard, for solvers that leave events to their user.
 #pragma once
 
 #include "problems.hpp"
@@ -8,7 +8,7 @@ namespace peers {
 template <class Problem>
 class side {
  public:
-  /// At the start; a guard that is zero there has the side to which a short step leads.
+  /// The side at the start; a guard that is zero there takes the side to which a short step leads.
   template <class Real>
   void start(const double* p, const Real* m, Real t, const Real* y) {
     Real g = Problem::guard(p, m, t, y);
@@ -20,13 +20,13 @@ class side {
     }
     above_ = g >= 0;
   }
-  /// True if g says that zero has been passed; zero itself counts.
+  /// True if g has passed zero; zero itself counts as passed.
   template <class Real>
   bool left(Real g) const {
     return above_ ? g <= 0 : g >= 0;
   }
   bool above() const { return above_; }
-  /// After an event: a falling guard starts above again, one with both directions has changed sides.
+  /// The side after an event: a falling guard starts above again, a guard with both directions has changed sides.
   void after_event() { above_ = Problem::direction != 0 || !above_; }
 
  private:

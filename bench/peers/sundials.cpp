@@ -1,12 +1,12 @@
-// SUNDIALS on the ensembles of bench/beside, one solver object that is re-initialised for every instance: CVODE with
-// Adams' formulas and fixed-point iteration, or with BDF, dense LU and (on stiff problems) the analytic Jacobian;
-// ARKODE's explicit Runge-Kutta methods; IDA on problems that are DAEs. Events by their own root finding.
+// SUNDIALS on the ensembles of bench/beside, one solver object re-initialised for every instance: CVODE with Adams
+// formulas and fixed-point iteration, or with BDF, dense LU and (on stiff problems) the analytic Jacobian; ARKODE's
+// explicit Runge-Kutta methods; IDA on problems that are DAEs. Events use their own root finding.
 //
 //     peer_sundials PROBLEM METHOD T_END SMALL
 //     peer_sundials --about
 //
-// METHOD: adams, bdf, ida, or one of the explicit methods below. Answers requests from stdin as server.hpp says; atol
-// of state i is rtol times the i-th of the comma list SMALL.
+// METHOD: adams, bdf, ida, or one of the explicit methods below. The program answers requests from stdin as server.hpp
+// describes; atol of state i is rtol times entry i of the comma list SMALL.
 #include <memory>
 
 #include <arkode/arkode_erkstep.h>
@@ -44,7 +44,7 @@ void check(int flag, const char* what) {
 }
 void silent(int, const char*, const char*, char*, void*) {}
 
-/// Vectors and tolerances, which all of them have.
+/// Vectors and tolerances, common to all solvers.
 template <int N>
 class workspace {
  public:
@@ -71,13 +71,13 @@ class workspace {
   std::vector<double> small_;
 };
 
-/// A dense matrix addressed by row and column; its columns lie one after the other.
+/// A dense matrix addressed by row and column, stored by columns.
 template <int N>
 auto entries(SUNMatrix m) {
   return [data = SM_DATA_D(m)](int row, int column) -> double& { return data[column * N + row]; };
 }
 
-/// The matrix of Newton's iteration and its solver.
+/// The Newton matrix and its linear solver.
 template <int N>
 struct dense_system {
   explicit dense_system(const workspace<N>& work)
@@ -92,7 +92,7 @@ struct dense_system {
   SUNLinearSolver solver;
 };
 
-/// What the integrators of y' = f call.
+/// Callbacks of the integrators of y' = f.
 template <class Problem>
 struct instance {
   const double* p = nullptr;
@@ -103,7 +103,7 @@ struct instance {
     Problem::start(p, NV_DATA_S(y));
     Problem::start_mode(p, m);
   }
-  /// Outside the domain of the right-hand side it asks for a smaller step.
+  /// Asks for a smaller step if y is outside the domain of the right-hand side.
   static int rhs(double t, N_Vector y, N_Vector dy, void* self) {
     const auto& at = *static_cast<instance*>(self);
     Problem::template rhs<double>(at.p, at.m, t, NV_DATA_S(y), NV_DATA_S(dy));
@@ -116,7 +116,7 @@ struct instance {
     g[0] = Problem::template guard<double>(at.p, at.m, t, NV_DATA_S(y));
     return 0;
   }
-  /// The matrix comes zeroed.
+  /// SUNDIALS passes a zeroed matrix.
   static int jacobian(double, N_Vector y, N_Vector, SUNMatrix m, void* self, N_Vector, N_Vector, N_Vector) {
     Problem::template jacobian<double>(static_cast<instance*>(self)->p, NV_DATA_S(y), entries<Problem::n>(m));
     return 0;
@@ -232,7 +232,7 @@ class erk {
     events = 0;
     double t = 0;
     ERKStepReInit(memory_, at_.rhs, t, work_.y);
-    // The step size of the instance before, since an estimate takes evaluations.
+    // The step size of the previous instance, since an estimate would cost evaluations.
     ERKStepSetInitStep(memory_, first_step_);
     int flag;
     while (true) {

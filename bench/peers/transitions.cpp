@@ -1,14 +1,14 @@
-// The transitions of the ensembles for heyoka, whose events call Python: a function in C++ behind Python's fastest
-// calling convention, which reads and writes the integrator's own memory. Written in Python, the bouncing ball takes
+// The transitions of the ensembles for heyoka, whose events call Python: C++ functions with Python's fastest calling
+// convention, which read and write the integrator's own memory. With transitions written in Python, the bouncing ball takes
 // more than twice as long.
 //
 //     attach(problem, lanes, states, parameters, times, counts)    the addresses of the integrator's arrays
 //     fire(integrator, sign, lane) -> True                         the callback of the guard
-//     pass(integrator, time, sign, lane)                           that of a guard at which nothing changes
-//     turn(integrator, sign, lane) -> True                         that of the apex of a flight in air (heyoka.py)
+//     pass(integrator, time, sign, lane)                           the callback of a guard whose event changes nothing
+//     turn(integrator, sign, lane) -> True                         the callback of the apex of a flight in air (by_heyoka.py)
 //
-// Arrays are as heyoka has them, one row for each quantity and one column for each lane; the parameters are those of
-// the problem, then its modes.
+// Arrays have heyoka's layout: one row for each quantity and one column for each lane; the parameters are those of the
+// problem, followed by its modes.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -26,7 +26,7 @@ struct arrays {
 } memory{};
 void (*transition)(long lane) = nullptr;
 
-/// The sign of the velocity, which heyoka needs as a parameter of its own.
+/// The sign of the velocity, which heyoka needs as a separate parameter.
 constexpr long rises = peers::ball_drag::parameters;
 
 template <class Problem>
@@ -84,7 +84,7 @@ PyObject* turn(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Py_RETURN_TRUE;
 }
 
-/// A function with fast arguments, in the form that the table of a module needs.
+/// Wraps a function with fast arguments in the form that a module's method table needs.
 PyCFunction fast(PyObject* (*f)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
 }

@@ -1,9 +1,9 @@
-"""Work-precision diagrams out of what bench/beside has scanned.
+"""Work-precision diagrams from the scans of bench/beside.
 
     work_precision.py RESULTS.json FOLDER
 
-Writes FOLDER/work_precision.svg: for each problem the processor time per instance against the median error, one line for
-each package: of all its methods the settings than which none is both faster and more accurate.
+Writes FOLDER/work_precision.svg: for each problem the processor time per instance against the median error, with one line per
+package: those settings of all its methods that no other setting beats in both time and accuracy.
 """
 import json
 import math
@@ -15,7 +15,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# Colours that differ in lightness, too, and a mark for each.
+# Colours that also differ in lightness, and a mark for each.
 looks = {
     "saltus": ("#d62728", "o"),
     "heyoka": ("#1f77b4", "s"),
@@ -26,7 +26,7 @@ looks = {
 
 
 def best(settings):
-    """Those than which none is both faster and at least as accurate, from sharp to loose."""
+    """The settings that no other one beats in both time and accuracy, from tight to loose."""
     left, fastest = [], math.inf
     for setting in sorted(settings, key=lambda s: (s["median"], s["us"])):
         if setting["us"] < fastest:
@@ -38,7 +38,7 @@ def best(settings):
 def main():
     results, folder = json.loads(pathlib.Path(sys.argv[1]).read_text()), pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    # The same file from the same numbers, with text that can be searched.
+    # Makes identical files from identical numbers, with searchable text.
     plt.rcParams.update({"svg.hashsalt": "saltus", "svg.fonttype": "none", "font.size": 9})
     columns = min(3, len(results))
     rows = -(-len(results) // columns)

@@ -12,7 +12,7 @@ def height(e, rtol):
     event = diffrax.Event(lambda t, y, args, **_: y[0], optimistix.Newton(1e-13, 1e-13), direction=False)
     steps = diffrax.PIDController(rtol=rtol, atol=rtol)
     t, y = 0.0, jnp.array([1.0, 0.0])
-    for _ in range(5):  # as many impacts as any ball has, and the rest of its flight
+    for _ in range(5):  # the largest number of impacts, and the remaining flight
         s = diffrax.diffeqsolve(term, diffrax.Dopri5(), t, 2.0, 0.01, y, stepsize_controller=steps, event=event,
                                 adjoint=diffrax.ForwardMode())
         hit, t, y = s.event_mask, s.ts[-1], s.ys[-1]

@@ -95,22 +95,26 @@ SALTUS_FN Real orientation_at_end(const instance<E, Real>& x, const trial<E, Rea
 }
 
 /// The lanes of `where` in which the orientation at the end of a step turns within a few times the step's error, or within rounding, so that
-/// the step may have passed a singularity.
+/// the step may have passed a singularity. If the least pivot has fallen to less than a quarter, it is the step's own change instead: over
+/// shorter steps it falls less, unless the solution comes to the singularity.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> may_turn_over(const instance<E, Real>& x, const trial<E, Real>& a,
                                            const tolerances<E, Real>& tol, mask_of<Real> where) {
   constexpr double some = 4.0, rounding = 16.0 * limits<typename E::T>::epsilon;
   const auto system = system_of_model(x, tol);
   using form = typename decltype(system)::form;
-  const auto y = E::form::model_part(a.s.y1), rate = E::form::model_part(a.s.f1());
-  auto error = y;
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real least = max(abs(Real(some) * a.s.error[i]), Real(rounding) * abs(y[i]));
-    error[i] = copysign(least, a.s.error[i]);
-  });
-  if constexpr (requires { form::turns_within(system, a.t1, y, rate, a.orientation, error); })
-    return where & form::turns_within(system, a.t1, y, rate, a.orientation, error);
-  else return mask_of<Real>::all(false);
+  if constexpr (requires(vec<Real, E::model_states> y) { form::turns_within(system, a.t1, y, y, a.orientation, y); }) {
+    const auto y = E::form::model_part(a.s.y1), rate = E::form::model_part(a.s.f1());
+    const auto falls = abs(a.orientation) < Real(0.25) * abs(x.orientation);
+    auto by = y;
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real least = max(abs(Real(some) * a.s.error[i]), Real(rounding) * abs(y[i]));
+      by[i] = select(falls, y[i] - a.s.y[i], copysign(least, a.s.error[i]));
+    });
+    return where & form::turns_within(system, a.t1, y, rate, a.orientation, by);
+  } else {
+    return mask_of<Real>::all(false);
+  }
 }
 
 /// The lanes in which a step changes no state by more than rounding of |y| + atol/rtol.

@@ -1,4 +1,4 @@
-// polynomial_guard.hpp with guards of one direction: a guard crosses zero back unheard, any number of times in one step.
+// polynomial_guard.hpp with guards of one direction: the opposite crossings are no events, and a step may have any number of them.
 #include "polynomial_guard.hpp"
 
 struct one_way_polynomials : polynomial_guard {

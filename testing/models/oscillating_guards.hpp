@@ -1,10 +1,10 @@
-// Guards with known roots along a solution that is integrated with an error: an oscillator of varying frequency, and a
-// state that follows it stiffly,
+// Guards with known roots along a solution with integration error: an oscillator of varying frequency, and a state that
+// follows it stiffly,
 //
 //     u = cos(phi),  v = sin(phi),  phi' = pace (1 + swing cos(beat t)),     z' = -lambda (z - u) + u',  z = u
 //
-// and polynomials of them as in polynomial_guard.hpp: a at (1 + u) / 2, or at (1 + z) / 2, b at (1 + v) / 2. Between two turning points
-// of the oscillator a guard has all turning points of its polynomial, and the error control does not see it.
+// and polynomials of them as in polynomial_guard.hpp: a in (1 + u) / 2 or in (1 + z) / 2, b in (1 + v) / 2. Between two turning points of
+// the oscillator a guard passes all turning points of its polynomial, and the error control does not see them.
 #include <saltus.hpp>
 
 struct oscillating_guards {

@@ -1,4 +1,4 @@
-// Guards of any shape with known roots: polynomials in y, which is the time,
+// Guards with known roots: polynomials in the state y, which equals the time,
 //
 //     g(y) = scale  product over i < degree of (y - root_i)  times  (y - centre)^2 + height^2 if height >= 0
 //

@@ -1,10 +1,10 @@
-// A slow quantity with a threshold beside a fast stable mode, which holds an explicit method at its limit of stability:
+// A slow quantity with a threshold beside a fast stable mode that keeps an explicit method at its limit of stability:
 //
-//     s' = drift + (z / scale)^2,     z' = -lambda (z - level scale),     s only ever rises
+//     s' = drift + (z / scale)^2,     z' = -lambda (z - level scale),     s always rises
 //
-// so that every threshold is reached once, by two guards at the same time (up, down) and, further on, by a wall. If scale is near the
-// tolerance, as for the second concentration of Robertson's reactions, the error control lets z oscillate about its level by a part of
-// scale, and s' with it.
+// so two guards (up, down) reach the threshold once and at the same time, and later a wall does. If scale is near the tolerance, as for the
+// second concentration of Robertson's reactions, the error control lets z oscillate about its level by a part of scale, and s' oscillates
+// with it.
 //
 //     z / scale = level + d e,  s = drift t + level^2 t + 2 level d (1 - e) / lambda + d^2 (1 - e^2) / (2 lambda)
 //     with e = exp(-lambda t), d = z(0) / scale - level, s(0) = 0

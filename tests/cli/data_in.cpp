@@ -1,4 +1,4 @@
-// Runs that begin with what other runs have left, models to begin with, and what is said of models and runs that look wrong.
+// Runs that continue from other runs' results, new models from `saltus new`, and warnings about suspicious models and runs.
 #include <cmath>
 #include <cstdlib>
 #include <regex>
@@ -12,7 +12,7 @@
 namespace command_line {
 namespace {
 
-/// It falls at the speed of its gear, which each mark changes; a parameter leads out of where there are numbers.
+/// A height that falls at the speed of its gear; each mark changes the gear. Three parameters can make one of its functions NaN.
 const std::string ladder = R"(#include <saltus.hpp>
 
 struct ladder {
@@ -59,14 +59,14 @@ TEST_F(data_in, discrete_variables_begin_as_they_are_told_and_a_run_goes_on_wher
   const results gears(folder() / "gears.nc");
   EXPECT_EQ(gears["initial_gear"], (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(gears["final_gear"], (std::vector<double>{2, 3, 4}));
-  // height' = -gear (1 + sin(t)/10): the mark is 2 below the start, and the gear one higher from there on.
+  // height' = -gear (1 + sin(t)/10): the mark is 2 below the start, and beyond it the gear is one higher.
   const auto way = [](double t) { return t + 0.1 * (1 - std::cos(t)); };
   for (std::size_t i = 0; i < 3; ++i) {
     const double gear = gears["initial_gear"][i];
     EXPECT_NEAR(gears["final_height"][i], 8 - (gear + 1) * (way(4) - 2 / gear), 1e-8);
   }
 
-  // In two parts: the second begins with the very numbers that the first ended with.
+  // In two parts: the second run begins with exactly the numbers that ended the first.
   const words sweep = {"--set", "sweep.speed={from=0.5,to=2.0,count=20}"};
   ASSERT_EQ(run_ladder({"--set", "t=[0,1.5]", "-o", "a.nc", sweep[0], sweep[1]}).code, 0);
   ASSERT_EQ(run_ladder({"--set", "initial.from=a.nc", "--set", "t=4", "-o", "b.nc"}).code, 0);
@@ -81,11 +81,11 @@ TEST_F(data_in, discrete_variables_begin_as_they_are_told_and_a_run_goes_on_wher
     EXPECT_NEAR(b["final_height"][i], whole["final_height"][i], 1e-8);
     EXPECT_EQ(a["events"][i] + b["events"][i], whole["events"][i]);
   }
-  // The result that it goes on from is never written over.
+  // The result that the run continues from is never overwritten.
   const auto over = run_ladder({"--set", "initial.from=a.nc", "--set", "t=4", "-o", "a.nc", "--force"});
   EXPECT_EQ(over.code, 2) << over.err;
 
-  // A table may come by standard input.
+  // A table may come from standard input.
   const auto piped = fmt::format(
       "cd '{}' && printf 'speed,gear\\n1,1\\n1.5,2\\n' | SALTUS_CACHE='{}' '{}' run ./ladder.hpp -q --set rtol=1e-10 "
       "--set sweep.table=- -o in.nc > in.out",
@@ -95,7 +95,7 @@ TEST_F(data_in, discrete_variables_begin_as_they_are_told_and_a_run_goes_on_wher
   EXPECT_EQ(in["speed"], (std::vector<double>{1, 1.5}));
   EXPECT_EQ(in["initial_gear"], (std::vector<double>{1, 2}));
 
-  // One instance far beyond all others is told.
+  // A warning names one instance far outside the range of the others.
   const std::string list = "sweep.height=[1, 2, 3, 4, 5, 6, 7, 8.5, 3e9, 9, 10, 11]";
   EXPECT_NE(run_ladder({"--set", list}).out.find("state `height` ended at 3e+09 in size in instance 8, and at "),
             std::string::npos);
@@ -109,9 +109,9 @@ TEST_F(data_in, an_instance_is_made_again_from_its_file_alone) {
   ASSERT_EQ(saltus({"run", "study.toml", "-q"}).code, 0);
   ASSERT_EQ(saltus({"run", "study.toml", "-q", "--set", "output.rows=false", "-o", "sums.nc"}).code, 0);
   const std::string before = read(folder() / "study.nc");
-  // Of a file without rows the inputs are made again from its spec.
+  // Without rows in the file, its spec regenerates the inputs.
   ASSERT_EQ(saltus({"run", "sums.nc", "--instance", "4", "-q", "-o", "four.nc"}).code, 0);
-  fs::remove(folder() / "study.toml");  // the file alone
+  fs::remove(folder() / "study.toml");  // only the result file remains
   const auto o =
       saltus({"run", "study.nc", "--instance", "13", "-q", "--set", "output.samples={count=50}", "-o", "one.nc"});
   EXPECT_EQ(o.code, 0) << o.err;
@@ -126,10 +126,10 @@ TEST_F(data_in, an_instance_is_made_again_from_its_file_alone) {
   EXPECT_EQ(one["height"].back(), study["final_height"].at(13));
   EXPECT_EQ(read(folder() / "study.nc"), before);
 
-  // What is asked for otherwise is another result, which is told.
+  // Other settings give another result, and a message says so.
   const auto other = saltus({"run", "study.nc", "--instance", "13", "-q", "--set", "speed=1", "--json"});
   EXPECT_NE(json(other.out)["differences#"], "0");
-  // The model is in the file, too: that which stands where it was is another one now.
+  // The file contains the model, too; the model at its old path has changed.
   write(folder() / "ladder.hpp", replaced(ladder, "0.1 * sin", "0.2 * sin"));
   EXPECT_NE(saltus({"run", "study.nc", "--instance", "13", "-q"}).out.find("the same bits"), std::string::npos);
 
@@ -173,7 +173,7 @@ TEST_F(data_in, a_new_model_compiles_and_runs_and_nothing_is_written_over) {
   EXPECT_EQ(lint.code, 0) << lint.err;
   EXPECT_TRUE(lint.out.ends_with("lint       nothing found\n")) << lint.out;
   ASSERT_EQ(saltus({"run", "./toy.hpp", "-q", "--set", "rtol=1e-10", "-o", "toy.nc"}).code, 0);
-  // Of a ball dropped from h: impacts at t0 = sqrt(2 h/g), and 2 r^k t0 later.
+  // A ball dropped from h: impacts at t0 = sqrt(2 h/g), and 2 r^k t0 later.
   const results toy(folder() / "toy.nc");
   const double t0 = std::sqrt(2 / 9.81);
   int impacts = 0;
@@ -227,7 +227,7 @@ TEST_F(data_in, lint_finds_what_looks_like_a_mistake) {
                   path.string(), line_of(text, "parameter_list")));
   EXPECT_EQ(found["lint[4]"],
             fmt::format("{}:{}: parameter broken is listed and never read", path.string(), line_of(text, "broken")));
-  // Algebraic states whose index is higher than declared: x is given, so v = x' and l = -v' follow by differentiating twice.
+  // Algebraic states whose index is higher than declared: x is given, so v = x' and l = -v' follow by two differentiations.
   write(folder() / "deep.hpp", R"(#include <saltus.hpp>
 struct deep {
   enum state { x, v, l };
@@ -247,7 +247,7 @@ struct deep {
       "saltus: warning: deep: its algebraic states are declared as of index 1, and its equations have the structural "
       "index 3: write them as they stand, static void residual(const auto& at, auto& r), which taylor solves\n");
 
-  // A budget that a pilot uses up is told beforehand.
+  // `check` warns in advance of a budget that a pilot run exhausts.
   const auto budget = saltus({"check", "./ladder.hpp", "--set", "max_steps=3"});
   EXPECT_NE(budget.out.find("ended as step_budget: used up its budget of trial steps; raise max_steps"),
             std::string::npos)

@@ -1,4 +1,4 @@
-// Models of one's own, as the program compiles them: good ones, and headers that are none.
+// Models of a user, compiled by the program: valid ones, and headers that are no models.
 #include <pty.h>
 #include <unistd.h>
 
@@ -17,15 +17,15 @@
 namespace command_line {
 namespace {
 
-// ------------------------------------------------------------------------------------------- models that are none (or hardly)
+// ------------------------------------------------------------------------------------------------- headers that are no models
 
-/// A header with a mistake, and the one sentence that it must get: `line` is where in the header (0: the file as a whole),
-/// `sentence` a regular expression for what follows.
+/// A header with a mistake, and the sentence that the program must print: `line` is the line in the header (0: the file as a whole),
+/// `sentence` a regular expression for the rest of the message.
 struct mistake {
   std::string name, text;
   int line;
   std::string sentence;
-  bool described = false;  ///< its description compiles, and is kept: what is wrong shows later
+  bool described = false;  ///< its description compiles and is kept: the mistake shows later
 };
 
 std::vector<mistake> mistakes() {
@@ -115,7 +115,7 @@ std::vector<mistake> mistakes() {
       "another");
   all.back().text = replaced(replaced(all.back().text, "{limit, 1e9", "{sqrt, 1e9"), "at[limit]", "at[sqrt]");
   all.back().described = true;
-  // Of any order: a model of its own each, which is not run.
+  // Models of any order: each case is a model of its own, which does not run.
   const auto of_any_order = [&](const std::string& name, const std::string& more, const std::string& body,
                                 const std::string& where, const std::string& sentence) {
     const std::string text =
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(all, cli_compilers, testing::Values("g++", "clang++"),
 TEST_P(cli_compilers, a_model_with_a_mistake_gets_one_readable_error) {
   const auto compiler = on_path(GetParam());
   if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
-  // A blank in the path must not cut it short in the message.
+  // A blank in the path must not truncate the path in the message.
   const fs::path place = folder() / "my models", cache = folder() / fmt::format("cache of {}", GetParam());
   fs::create_directories(place);
   std::size_t described = 0;
@@ -180,7 +180,7 @@ TEST_P(cli_compilers, a_model_with_a_mistake_gets_one_readable_error) {
       const auto first = o.err.substr(0, o.err.find('\n') + 1), rest = o.err.substr(first.size());
       const auto begin = fmt::format("saltus: {}:", header.string());
       ASSERT_EQ(first.rfind(begin, 0), 0u) << m.name << ": " << o.err;
-      // A compiler finds a missing semicolon where the next word begins.
+      // A compiler reports a missing semicolon at the next token.
       const auto where = m.line == 0                ? std::string()
                          : m.name == "no_semicolon" ? fmt::format("({}|{}):\\d+:", m.line, m.line + 1)
                                                     : fmt::format("{}:(\\d+:)?", m.line);
@@ -193,13 +193,13 @@ TEST_P(cli_compilers, a_model_with_a_mistake_gets_one_readable_error) {
         EXPECT_TRUE(std::regex_search(read(cache / "last_failure.log"), std::regex("error: "))) << m.name;
       }
       EXPECT_EQ(debris(cache), words{"last_failure.log"}) << m.name;
-      EXPECT_EQ(modules(cache), described) << m.name << ": what does not compile is not kept";
+      EXPECT_EQ(modules(cache), described) << m.name << ": a module that does not compile is not kept";
     }
   }
 }
 
-/// A ball that is thrown up with velocity 1 and falls from 1 with gravity g = 2, whose names are those of arguments, of a
-/// description's own entries and of the letters of numerics, and whose functions are written as one writes scalar code.
+/// A ball that is thrown up with velocity 1 and falls from 1 with gravity g = 2. Its names are those of arguments, of entries of a
+/// description and of the letters of numerics, and its functions are written like scalar code.
 const std::string scalar_code = R"(#include <saltus.hpp>
 
 struct scalar_code {
@@ -256,7 +256,7 @@ TEST_P(cli_compilers, a_model_may_be_written_as_scalar_code_with_natural_names) 
   const auto compiler = on_path(GetParam());
   if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
   write(folder() / "scalar_code.hpp", scalar_code);
-  // It falls with 1 + t - t^2 and lands at the golden ratio with velocity -sqrt(5), and rises with half of that.
+  // The ball falls with 1 + t - t^2, lands at the golden ratio with velocity -sqrt(5), and rises with half of that speed.
   const double landing = (1 + std::sqrt(5.0)) / 2, v = std::sqrt(5.0) / 2, left = 3 - landing;
   for (const words& how :
        {words{}, words{"--lanes", "1"}, words{"--method", "rodas5p"}, words{"--set", "detection=certified"}}) {
@@ -266,14 +266,14 @@ TEST_P(cli_compilers, a_model_may_be_written_as_scalar_code_with_natural_names) 
     EXPECT_EQ(x["events"], (std::vector<double>{left > v ? 2.0 : 1.0}));
     EXPECT_EQ(x["final_d"], x["events"]);
     EXPECT_NEAR(x["final_t"][0], 3.0, 1e-9);
-    // The second landing is v later, and takes a quarter of v.
+    // The second landing is v later, and reduces the speed to a quarter of v.
     const double second = left - v;
     EXPECT_NEAR(x["final_y"][0], v / 4 * second - second * second, 1e-8);
     EXPECT_NEAR(x["final_e"][0], 2 * x["final_y"][0] + 0.5 * x["final_h"][0] * x["final_h"][0] + 3.25, 1e-9);
   }
 }
 
-// The compiler says which files a module is made of, so a change in any of them makes another one, however it is
+// The compiler reports the files of a module, so a change in any of them gives another module, however the file is
 // included.
 TEST_P(cli_compilers, a_change_in_an_included_file_is_seen_however_it_is_included) {
   const auto compiler = on_path(GetParam());
@@ -316,12 +316,12 @@ TEST_P(cli_compilers, a_change_in_an_included_file_is_seen_however_it_is_include
       EXPECT_EQ(value_of(2.5), 2.5) << c.name;
       const auto made = modules(folder() / "cache");
       EXPECT_EQ(value_of(1.5), 1.5) << c.name;
-      EXPECT_EQ(modules(folder() / "cache"), made) << c.name << ": the first version is still there";
+      EXPECT_EQ(modules(folder() / "cache"), made) << c.name << ": the first version is still in the cache";
     }
   }
 }
 
-// What was not there when a model was compiled may change it, too.
+// A file that did not exist when a model was compiled may change the model, too.
 TEST_P(cli_compilers, a_file_that_is_found_before_another_is_seen) {
   const auto compiler = on_path(GetParam());
   if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
@@ -348,12 +348,12 @@ TEST_P(cli_compilers, a_file_that_is_found_before_another_is_seen) {
   write(place / "second/value.h", value(2));
   EXPECT_EQ(value_in("far"), 2);
   write(place / "first/value.h", value(1));
-  EXPECT_EQ(value_in("far"), 1) << "a folder that is searched before";
+  EXPECT_EQ(value_in("far"), 1) << "an earlier folder of the search path";
   write(place / "value.h", value(0.5));
-  EXPECT_EQ(value_in("far"), 0.5) << "its own folder is searched first of all";
+  EXPECT_EQ(value_in("far"), 0.5) << "the header's own folder is searched first";
   fs::remove(place / "value.h");
   fs::remove(place / "first/value.h");
-  EXPECT_EQ(value_in("far"), 2) << "as it was at first";
+  EXPECT_EQ(value_in("far"), 2) << "the first file again";
 
   write(place / "asks.hpp",
         header("#if __has_include(\"own.h\")\n#include \"own.h\"\n#else\n#define VALUE 3.0\n#endif", "asks"));
@@ -392,7 +392,7 @@ TEST_F(cli, line_endings_of_windows_are_no_mistake) {
   EXPECT_EQ(json(o.out)["guards[0].name"], "centre");
 }
 
-// ------------------------------------------------------------------------------------------------------- a model of one's own
+// --------------------------------------------------------------------------------------------------------- a user's own model
 
 TEST_F(cli, a_header_of_ones_own_is_compiled_when_it_has_changed) {
   const setting own = {{"SALTUS_CACHE", folder() / "cache"}};
@@ -404,13 +404,13 @@ TEST_F(cli, a_header_of_ones_own_is_compiled_when_it_has_changed) {
   const auto first = saltus(tiny, own);
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_TRUE(std::regex_search(first.err, std::regex("^compiled decay with dp5 in \\d+\\.\\d s\n"))) << first.err;
-  EXPECT_LT(first.seconds, 30) << "10 s is the promise on a machine that does nothing else";
+  EXPECT_LT(first.seconds, 30) << "the promise is 10 s on an idle machine";
   EXPECT_NEAR(results(folder() / "decay.nc")["final_amount"][0], 3 * std::exp(-1.0), 1e-8);
 
   const auto second = saltus(tiny, own);
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_EQ(second.err.find("compiled"), std::string::npos) << last(second);
-  EXPECT_LT(second.seconds, 2) << "0.3 s is the promise on a machine that does nothing else";
+  EXPECT_LT(second.seconds, 2) << "the promise is 0.3 s on an idle machine";
   fmt::print("a model of one's own: first run {:.2f} s, second run {:.3f} s\n", first.seconds, second.seconds);
 
   write(folder() / "decay.hpp", replaced(decay, "-1.0 * factor", "-2.0 * factor"));
@@ -445,8 +445,8 @@ TEST_F(cli, two_programs_may_compile_the_same_model_at_once) {
   EXPECT_EQ(debris(cache), words{});
 }
 
-// The module to which stiff instances go over is compiled when the first of them is there. Until it is, chunks wait, but a
-// thread that has brought one so far integrates the next.
+// The module of the implicit method, to which stiff instances go over, is compiled when the first of them appears. Chunks wait until
+// it exists, but a thread that has delivered one so far integrates the next.
 TEST_F(cli, lanes_go_on_while_another_module_is_compiled) {
   const fs::path cache = folder() / "cache", go = folder() / "go", compiler = folder() / "compiler";
   write(compiler, fmt::format("#!/bin/sh\n"

@@ -1,12 +1,12 @@
-// Models that the program is tested with, as texts.
+// Source texts of the models that test the program.
 #pragma once
 
 #include <string>
 
 namespace command_line {
 
-/// A bilinear oscillator: spring 1 above rest, `stiffness` below. Released at 1 it passes rest at pi/2 with velocity -1.
-/// From t = limit on its right-hand side is not a number; before, the term is exactly zero.
+/// A bilinear oscillator: spring constant 1 above rest, `stiffness` below. Released at 1 it passes rest at pi/2 with velocity -1.
+/// From t = limit on the right-hand side is NaN; before, the extra term is exactly zero.
 inline const std::string oscillator = R"(#include <saltus.hpp>
 
 struct oscillator {
@@ -36,7 +36,7 @@ struct oscillator {
 };
 )";
 
-/// Decay with a rate that stands partly in the header, partly in a file that it includes.
+/// Decay whose rate is partly in the header and partly in a file that it includes.
 inline const std::string decay = R"(#include <saltus.hpp>
 #include "factor.hpp"
 
@@ -48,7 +48,7 @@ struct decay {
 };
 )";
 
-/// x' = speed below zero, -speed above: it slides along zero. Kicked up by 0.1 at 0.25, 0.75, ...
+/// x' = speed below zero, -speed above: x slides along zero. A time event adds 0.1 at 0.25, 0.75, ...
 inline const std::string relay = R"(#include <saltus.hpp>
 
 struct relay {
@@ -71,8 +71,8 @@ struct relay {
 };
 )";
 
-/// A tank that drains with the speed of Torricelli, square of speed = level - outlet (with g = 1/2), until that is half of what
-/// it was at the start: speed falls by 1/2 in a unit of time. There is none for a level below the outlet.
+/// A tank that drains with Torricelli's speed, speed^2 = level - outlet (with g = 1/2), until the speed is half of its initial
+/// value: the speed falls by 1/2 per unit of time. No speed exists for a level below the outlet.
 inline const std::string tank = R"(#include <saltus.hpp>
 
 struct tank {
@@ -93,7 +93,7 @@ struct tank {
 };
 )";
 
-/// y goes after cos(t) the faster, the more eager it is; it starts at 1 and stays cos(t) whatever the eagerness.
+/// y relaxes to cos(t) at a rate of `eagerness`; it starts at 1 and stays at cos(t) for every eagerness.
 inline const std::string chase = R"(#include <saltus.hpp>
 
 struct chase {
@@ -109,7 +109,7 @@ struct chase {
 };
 )";
 
-/// A ball whose transition does something bad at its third bounce; which, says `kind`.
+/// A ball whose transition misbehaves at its third bounce, in the way that `kind` selects.
 inline const std::string unruly = R"(#include <saltus.hpp>
 #include <unistd.h>
 #include <cstdlib>
@@ -154,7 +154,7 @@ struct unruly {
 };
 )";
 
-/// y' = y, but that its right-hand side cannot bear to be looked at, in the way that `how` says.
+/// y' = y with a right-hand side that misbehaves when it is examined, in the way that `how` selects.
 inline std::string shy(const std::string& how) {
   return R"(#include <saltus.hpp>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The program `saltus` from outside: the real one as a child process, with a cache of its own; what it writes to stdout
-// and stderr, what it returns, what it leaves behind. Results are read back through the NetCDF C library.
+// The program `saltus` from outside, as a child process with a cache of its own: its stdout and stderr, its exit code, and
+// the files that it leaves. Results are read back through the NetCDF C library.
 #pragma once
 
 #include <fcntl.h>
@@ -59,7 +59,7 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text.replace(at, from.size(), to);
 }
 
-/// The line on which `what` stands first, from 1.
+/// Number of the first line that contains `what`, from 1.
 inline int line_of(const std::string& text, const std::string& what) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(text.find(what)), '\n'));
 }
@@ -72,7 +72,7 @@ inline std::string on_path(const std::string& program) {
 }
 
 /// The values in a JSON text by their paths, "status.finished", "models[0].model"; a list also by its length, "models#".
-/// Throws if the text is anything but one JSON value.
+/// Throws if the text is not exactly one JSON value.
 class json {
  public:
   explicit json(const std::string& text) : all_(nlohmann::json::parse(text)) {}
@@ -121,7 +121,7 @@ class results {
     return std::any_of(std::begin(saltus::abi::counter_table), std::end(saltus::abi::counter_table),
                        [&](const saltus::abi::counter_row& counter) { return counter.name == name; });
   }
-  /// Everything that must not depend on how a run is cut up: all but what the run was given.
+  /// Names of all variables that must not depend on how a run is divided: all except the inputs.
   std::vector<std::string> outcomes() const {
     std::vector<std::string> names;
     for (const auto& [name, values] : values_)
@@ -144,7 +144,7 @@ inline void expect_same_bits(const results& a, const results& b, const std::stri
   for (const auto& name : a.outcomes()) EXPECT_TRUE(same_bits(a[name], b[name])) << name << ", " << what;
 }
 
-/// A folder that all tests share, and goes with them.
+/// A folder that all tests share; it is removed at the end.
 inline const fs::path& workplace() {
   static const struct here {
     fs::path path;
@@ -158,13 +158,13 @@ inline const fs::path& workplace() {
 }
 
 struct outcome {
-  int code = -1;  ///< what the program returned, -1 if a signal ended it
+  int code = -1;  ///< exit code of the program, -1 if a signal ended it
   int signal = 0;
   std::string out, err;
   double seconds = 0;
 };
 
-/// A program that runs; stdout and stderr go to files of its own.
+/// A running program whose stdout and stderr go to files of their own.
 class child {
  public:
   child(const std::string& program, const words& arguments, const fs::path& folder, const setting& settings,
@@ -209,7 +209,7 @@ class child {
 
   void signal(int number) const { ::kill(id_, number); }
 
-  /// The processes that it has started and that have not ended.
+  /// Child processes that have not ended.
   std::vector<pid_t> started() const {
     std::istringstream text(read(fmt::format("/proc/{0}/task/{0}/children", id_)));
     return {std::istream_iterator<pid_t>(text), {}};
@@ -221,7 +221,7 @@ class child {
            info.si_pid == 0;
   }
 
-  /// Until something has happened or the program has ended; false if it has not.
+  /// Waits until `what` holds or the program has ended; false if it has ended first.
   bool wait_for(const std::function<bool()>& what) {
     while (!what()) {
       if (!runs()) return what();
@@ -259,19 +259,19 @@ class cli : public testing::Test {
   }
 
   static fs::path shared_cache() { return workplace() / "cache"; }
-  /// The oscillator: one file for all tests, so that it is compiled once.
+  /// The oscillator: one file for all tests, so that it compiles once.
   static std::string model() { return workplace() / "oscillator.hpp"; }
   const fs::path& folder() const { return folder_; }
 
   std::unique_ptr<child> start(const words& arguments, setting settings = {}, int terminal = -1) const {
     settings.emplace("SALTUS_CACHE", shared_cache());
-    settings.emplace("SALTUS_MEASURE", "never");  // beside a run: how long that takes must not matter here
+    settings.emplace("SALTUS_MEASURE", "never");  // measuring runs beside a run; its duration must not matter here
     return std::make_unique<child>(SALTUS_PROGRAM, arguments, folder_, settings, stdout_, terminal);
   }
   outcome saltus(const words& arguments, const setting& settings = {}) const {
     return start(arguments, settings)->wait();
   }
-  /// Runs what is expected to go well, and reads its file.
+  /// Runs a command that must succeed, and reads its file.
   results run(words arguments, const setting& settings = {}) const {
     static int count = 0;
     const auto file = fmt::format("run_{}.nc", ++count);
@@ -282,7 +282,7 @@ class cli : public testing::Test {
     return results(folder_ / file);
   }
 
-  /// A run of minutes: 2 ms an instance on a fast core.
+  /// A run of several minutes: 2 ms per instance on a fast core.
   static words endless() {
     return {"run",   model(),
             "--set", "t=[0,5000]",
@@ -301,7 +301,7 @@ class cli : public testing::Test {
     return files;
   }
   static std::size_t modules(const fs::path& cache) { return modules_in(cache).size(); }
-  /// What stands in a cache and is neither a compiled module nor a list of the files that one is made of.
+  /// Files in a cache that are neither a compiled module nor a list of the files of one.
   static words debris(const fs::path& cache) {
     words names;
     for (const auto& entry : fs::directory_iterator(cache))
@@ -312,11 +312,11 @@ class cli : public testing::Test {
   static std::size_t entries(const fs::path& cache) {
     return static_cast<std::size_t>(
         std::count_if(fs::directory_iterator(cache), fs::directory_iterator(), [](const fs::directory_entry& one) {
-          return one.path().filename() != "run" && one.path().filename() != "headers";  // texts, and what was run
+          return one.path().filename() != "run" && one.path().filename() != "headers";  // kept headers, marks of runs
         }));
   }
 
-  std::string stdout_;  ///< where stdout goes, if not to a file of its own
+  std::string stdout_;  ///< the file for stdout, if not one of its own
 
  private:
   fs::path folder_;

@@ -1,4 +1,4 @@
-// Files and models from strangers: reading them runs nothing, and what they say reaches no other file and no terminal (SECURITY.md).
+// Untrusted files and models: reading them runs nothing, and their texts reach no other file and no terminal (SECURITY.md).
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -15,13 +15,13 @@ namespace {
 
 class strangers : public cli {
  protected:
-  /// The cache of another user, in which nothing is.
+  /// The empty cache of another user.
   setting another_user() const { return {{"SALTUS_CACHE", folder() / "cache"}}; }
   std::size_t modules_of_another_user() const {
     return fs::exists(folder() / "cache") ? modules(folder() / "cache") : 0;
   }
 
-  /// Grows; and says so wherever its code is loaded, by a file.
+  /// A growth model whose code creates a file when it is loaded.
   std::string telling() const {
     return fmt::format(R"(#include <saltus.hpp>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ TEST_F(strangers, a_model_out_of_a_result_is_run_if_it_is_trusted) {
     EXPECT_NE(refused.err.find("x.nc: its model `telling` is a text in the file"), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find("--trust"), std::string::npos) << refused.err;
     const auto at = refused.err.find(folder().string() + "/cache/headers/");
-    ASSERT_NE(at, std::string::npos) << "says where it can be read: " << refused.err;
+    ASSERT_NE(at, std::string::npos) << "the message names the place to read it: " << refused.err;
     EXPECT_EQ(read(refused.err.substr(at, refused.err.find(',', at) - at)), telling());
     EXPECT_FALSE(fs::exists(ran()));
     EXPECT_EQ(modules_of_another_user(), 0u);
@@ -86,8 +86,8 @@ TEST_F(strangers, a_model_out_of_a_result_is_run_if_it_is_trusted) {
   trusting.push_back("--trust");
   EXPECT_NE(saltus(trusting, another_user()).out.find("the same bits"), std::string::npos);
   EXPECT_TRUE(fs::exists(ran()));
-  EXPECT_EQ(saltus(again, another_user()).code, 0) << "this user's own by now";
-  EXPECT_EQ(saltus(again).code, 0) << "as it is of who has made the file";
+  EXPECT_EQ(saltus(again, another_user()).code, 0) << "this user has made the module in the meantime";
+  EXPECT_EQ(saltus(again).code, 0) << "and so has the author of the file";
 }
 
 TEST_F(strangers, a_result_says_nothing_of_where_to_write) {
@@ -96,7 +96,7 @@ TEST_F(strangers, a_result_says_nothing_of_where_to_write) {
   const auto settings = text_attribute(folder() / "x.nc", "settings");
   set_attribute(folder() / "x.nc", "settings",
                 settings + "\n\"file\" = \"later.nc\"\n[output]\nfile=\"elsewhere.nc\"\n");
-  EXPECT_EQ(saltus({"run", "x.nc", "--instance", "1", "-q"}).code, 1) << "a table twice is no TOML";
+  EXPECT_EQ(saltus({"run", "x.nc", "--instance", "1", "-q"}).code, 1) << "a table that occurs twice is invalid TOML";
   set_attribute(folder() / "x.nc", "settings",
                 replaced(settings, "\n[output]\n", "\n[output]\n\"file\"=\"elsewhere.nc\"\n#"));
   saltus({"run", "x.nc", "--instance", "1", "-q"});
@@ -129,12 +129,12 @@ TEST_F(strangers, reading_a_journal_runs_nothing) {
     line.insert(line.end(), more.begin(), more.end());
     return saltus(line);
   };
-  ASSERT_EQ(run("2", {}).code, 0) << "compiles, which the time limit would count";
+  ASSERT_EQ(run("2", {}).code, 0) << "compiles now, since the time limit would include it";
   fs::remove(folder() / "x.nc");
   const auto o = run("400000000", {"--time-limit", "1s"});
   ASSERT_EQ(o.code, 75) << o.err;
   fs::remove(ran());
-  write(folder() / "telling.hpp", replaced(telling(), "at[rate] *", "2.0 *"));  // another one lies there now
+  write(folder() / "telling.hpp", replaced(telling(), "at[rate] *", "2.0 *"));  // another file has taken its place
   const auto shown = saltus({"show", "x.nc.journal"}, another_user());
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_NE(shown.out.find("finished"), std::string::npos) << shown.out;
@@ -156,7 +156,7 @@ TEST_F(strangers, terminals_and_shells_are_given_no_orders) {
     EXPECT_EQ(text.find("\xc2\x9b"), text.npos) << text;
   }
   EXPECT_NE(shown.out.find("telling: Of a [31mred[0m line\n"), std::string::npos) << "in one line: " << shown.out;
-  // What it says is to be typed shows the file.
+  // The command that the program suggests shows the file.
   const auto begin = made.out.find("saltus show ");
   ASSERT_NE(begin, std::string::npos);
   const auto line = made.out.substr(begin, made.out.find('\n', begin) - begin);

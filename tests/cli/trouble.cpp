@@ -1,4 +1,4 @@
-// What the program does when something goes wrong: instances, files and disks, compilers, the cache.
+// Behaviour of the program in failures: of instances, of files and disks, of compilers, of the cache.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,13 +25,13 @@
 namespace command_line {
 namespace {
 
-// ------------------------------------------------------------------------------------------------- instances that go wrong
+// ----------------------------------------------------------------------------------------------------- instances that fail
 
 TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
   const std::string good = "0.9, 1.1, 1.3, 1.5, 1.7, 1.9, 2.1, 2.3, 2.5", bad_stiffness = "4.0, 4.0, 4.0";
   const auto alone = run({model(), "--set", "sweep.stiffness=[" + good + "]"});
 
-  // The same nine, and between them three that fail: one at once, two on their way.
+  // The same nine instances, and between them three that fail: one at the start, two on the way.
   write(folder() / "mixed.toml", "model = \"" + model() +
                                      "\"\n[sweep.zip]\n"
                                      "stiffness = [0.9, 4.0, 1.1, 1.3, 1.5, 4.0, 1.7, 1.9, 2.1, 2.3, 4.0, 2.5]\n"
@@ -59,7 +59,7 @@ TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
     } else {
       EXPECT_EQ(mixed["status"][i], 5) << "not_finite";
       EXPECT_LE(mixed["t_final"][i], limit);
-      EXPECT_GT(mixed["t_final"][i], limit - 1e-6) << "it goes as far as there are numbers";
+      EXPECT_GT(mixed["t_final"][i], limit - 1e-6) << "the instance ends where the right-hand side becomes NaN";
       EXPECT_TRUE(std::isfinite(mixed["final_place"][i]));
     }
   }
@@ -69,7 +69,7 @@ TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
   EXPECT_EQ(saltus({"run", "mixed.toml", "--force", "--set", "run.allowed_failed=0.24"}).code, 3);
 }
 
-// ---------------------------------------------------------------------------------------------------- a world that goes wrong
+// -------------------------------------------------------------------------------------------------------- a system that fails
 
 TEST_F(cli, an_output_that_cannot_be_written_is_found_out_at_once) {
   fs::create_directories(folder() / "taken.nc");
@@ -97,7 +97,7 @@ TEST_F(cli, an_output_that_cannot_be_written_is_found_out_at_once) {
   EXPECT_TRUE(fs::is_empty(folder() / "taken.nc"));
 }
 
-/// Files of this process and of its children may not grow beyond `bytes` while it lives: to a writer, a full disk.
+/// While it lives, files of this process and of its children cannot grow beyond `bytes`, which a writer sees as a full disk.
 class file_limit {
  public:
   explicit file_limit(rlim_t bytes) {
@@ -114,9 +114,9 @@ class file_limit {
 TEST_F(cli, a_disk_that_is_full_costs_nothing_that_was_finished) {
   const words many = {"run", model(),   "-q",     "--set", "sweep.stiffness={from=1.0, to=9.0, count=200000}",
                       "-o",  "many.nc", "--force"};
-  ASSERT_EQ(saltus({"run", model(), "-q", "-o", "many.nc"}).code, 0) << "an older result";
+  ASSERT_EQ(saltus({"run", model(), "-q", "-o", "many.nc"}).code, 0) << "makes an older result";
   const std::string older = read(folder() / "many.nc");
-  // 200000 instances make 21 MB, in pieces of 65536.
+  // 200000 instances make 21 MB, in chunks of 65536.
   for (const rlim_t limit : {0, 40'000, 16'000'000}) {
     std::unique_ptr<child> running;
     {
@@ -143,7 +143,7 @@ TEST_F(cli, a_disk_that_is_full_costs_nothing_that_was_finished) {
     EXPECT_EQ(std::count(kept["status"].begin(), kept["status"].end(), 0), std::stol(m[1]));
     EXPECT_GT(std::stol(m[1]), 60000);
   }
-  // What was kept does not go with the next run either.
+  // The next run does not remove the kept instances either.
   const auto next = saltus(many);
   EXPECT_EQ(next.code, 0);
   EXPECT_EQ(next.err, "a run that did not end has left finished instances: they are now in many.nc.part.1\n");
@@ -193,7 +193,7 @@ TEST_F(cli, two_runs_into_one_file_do_not_meet) {
   EXPECT_EQ(results(folder() / "long.nc.part")["status"].size(), 100000u);
   fs::remove(folder() / "long.nc.part");
 
-  // Of a run that was killed before it had written anything, the part is in nobody's way.
+  // A run killed before it has written anything leaves a part that blocks no other run.
   auto killed = start(other);
   ASSERT_TRUE(killed->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << killed->wait().err;
   killed->signal(SIGKILL);
@@ -244,7 +244,7 @@ TEST_F(cli, a_result_says_all_that_it_was_made_from) {
   EXPECT_NE(attribute(first, "settings").find("\nrtol = 1e-07\natol = 1e-07\n"), std::string::npos);
   EXPECT_EQ(attribute(first, "saltus_version") + "\n", saltus({"--version"}).out);
 
-  // The line in `history` runs again, and does the same.
+  // The command line in `history` runs again with the same result.
   const std::string history = attribute(first, "history");
   const std::string line = history.substr(history.find(": ") + 2);
   fs::rename(first, folder() / "first.nc");
@@ -254,7 +254,7 @@ TEST_F(cli, a_result_says_all_that_it_was_made_from) {
   for (const char* name : {"model_hash", "module_hash", "settings", "sources", "spec"})
     EXPECT_EQ(attribute(folder() / "first.nc", name), attribute(first, name)) << name;
 
-  // The hash of the model is that of its text; that of the module, of all that goes into it.
+  // The model's hash is that of its text; the module's hash covers all its inputs.
   ASSERT_EQ(saltus({"run", model(), "-q", "--method", "bs3", "-o", "other.nc"}).code, 0);
   EXPECT_EQ(attribute(folder() / "other.nc", "model_hash"), attribute(first, "model_hash"));
   EXPECT_NE(attribute(folder() / "other.nc", "module_hash"), attribute(first, "module_hash"));
@@ -331,7 +331,7 @@ TEST_F(cli, a_compiler_that_is_missing_or_none_is_named) {
     EXPECT_TRUE(std::regex_match(o.err, std::regex(c.err))) << o.err;
   }
   ASSERT_EQ(saltus({"describe", model()}).code, 0);
-  EXPECT_EQ(saltus({"describe", model()}, {{"PATH", ""}}).code, 0) << "what is compiled needs no tools";
+  EXPECT_EQ(saltus({"describe", model()}, {{"PATH", ""}}).code, 0) << "a compiled module needs no tools";
 }
 
 TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
@@ -346,7 +346,7 @@ TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
                    cache.string()))))
         << o.err;
   }
-  // It is there, but nothing can be created in it, not even by root.
+  // The folder exists, but no user can create a file in it, not even root.
   const auto o = saltus({"run", model()}, {{"SALTUS_CACHE", "/proc/self"}});
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(std::regex_match(
@@ -356,7 +356,7 @@ TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
       << o.err;
 }
 
-// A module that is damaged, or not what was kept there, would be a wrong result, or a signal once it is loaded.
+// A damaged or exchanged module would give a wrong result, or a signal once it is loaded.
 TEST_F(cli, a_damaged_module_is_made_anew) {
   const fs::path cache = folder() / "cache";
   const setting own = {{"SALTUS_CACHE", cache}};
@@ -390,7 +390,7 @@ TEST_F(cli, a_damaged_module_is_made_anew) {
     EXPECT_EQ(modules(cache), 2u);
     EXPECT_EQ(debris(cache), words{}) << what;
   }
-  // A link to a sound module elsewhere is as good as somebody else's file.
+  // A link to a sound module elsewhere is treated like a file of another user.
   const fs::path elsewhere = folder() / "elsewhere.so";
   fs::rename(files[0], elsewhere);
   fs::create_symlink(elsewhere, files[0]);
@@ -402,7 +402,7 @@ TEST_F(cli, a_cache_that_somebody_else_may_write_to_is_refused) {
   const fs::path cache = folder() / "cache";
   const setting own = {{"SALTUS_CACHE", cache}};
   ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
-  EXPECT_EQ(fs::status(cache).permissions(), fs::perms::owner_all) << "it is made for this user alone";
+  EXPECT_EQ(fs::status(cache).permissions(), fs::perms::owner_all) << "the folder is created for this user alone";
   const auto refusal = [&](const char* why) {
     const auto o = saltus({"describe", model()}, own);
     EXPECT_EQ(o.code, 1) << why;
@@ -425,7 +425,7 @@ TEST_F(cli, a_cache_that_somebody_else_may_write_to_is_refused) {
   EXPECT_EQ(text.find(fmt::format("saltus: {}: this cache folder belongs to nobody", cache.string())), 0u) << text;
   EXPECT_NE(text.find("set SALTUS_CACHE to a folder of your own"), std::string::npos) << text;
   ASSERT_EQ(chown(cache.c_str(), 0, 0), 0);
-  // A module that somebody else could put there meanwhile is not loaded, whatever it holds.
+  // A module that another user could have replaced in the meantime is not loaded, whatever its contents.
   const auto file = modules_in(cache).at(0);
   ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0);
   EXPECT_EQ(saltus({"describe", model()}, own).code, 0);
@@ -443,7 +443,7 @@ TEST_F(cli, doctor_clears_the_cache_of_what_is_saltus_own) {
   fs::create_directory(cache / "folder");
   const json before(saltus({"doctor", "--json"}, own).out);
   ASSERT_GT(before.number("cache_files"), 1);
-  EXPECT_EQ(before.number("cache_files"), static_cast<double>(entries(cache) - 2)) << "what is saltus' own";
+  EXPECT_EQ(before.number("cache_files"), static_cast<double>(entries(cache) - 2)) << "all files of saltus";
   const auto o = saltus({"doctor", "--clear-cache", "--json"}, own);
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(json(o.out)["removed_files"], before["cache_files"]);

@@ -1,4 +1,4 @@
-// Memory of a device that runs out, and that two backends share.
+// Device memory that runs out, and device memory shared by two backends.
 #ifdef SALTUS_WITH_CUDA
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 
 // ---- memory
 
-/// The chunk that a device is given, and in how many instances at a time it went: by their first ids.
+/// Kernels that record how a device divides its chunk: first id -> number of instances.
 struct in_pieces {
   std::map<long long, long long> count;
   std::mutex mutex;
@@ -37,7 +37,7 @@ struct in_pieces {
   }
 };
 
-/// 900 valves, a quarter of which are given up, on a device whose memory shrinks once its chunks are chosen.
+/// Integrates 900 valves, a quarter of them given up, on a device whose memory shrinks after its chunk size is chosen.
 std::map<long long, long long> integrate_in(std::size_t memory, bool in_order = true) {
   const auto p = shaken_plan(0.25, 900);
   const auto device = backend_for<shaken_engine>(p);
@@ -66,7 +66,7 @@ std::map<long long, long long> integrate_in(std::size_t memory, bool in_order = 
   return seen.count;
 }
 
-/// The device memory that so many of these valves take at once.
+/// Device memory that `count` of these valves take at once.
 std::size_t bytes_of(std::int64_t count) {
   const auto p = shaken_plan(0.25, 900);
   const auto device = backend_for<shaken_engine>(p);
@@ -81,10 +81,10 @@ TEST(cuda_backend, where_memory_runs_out_a_chunk_goes_in_halves_with_the_same_bi
   EXPECT_GT(bytes_of(900), bytes_of(450));
   EXPECT_EQ((std::map<long long, long long>{{0, 900}}), integrate_in(std::size_t{1} << 30));
   EXPECT_EQ((std::map<long long, long long>{{0, 450}, {450, 450}}), integrate_in(bytes_of(450)));
-  // The last one is what is left.
+  // The last part has the remaining instances.
   EXPECT_EQ((std::map<long long, long long>{{0, 225}, {225, 225}, {450, 225}, {675, 225}}),
             integrate_in(bytes_of(450) - 1));
-  EXPECT_EQ(8u, integrate_in(bytes_of(113), false).size()) << "in another order";
+  EXPECT_EQ(8u, integrate_in(bytes_of(113), false).size()) << "in shuffled order";
   EXPECT_EQ(0, fake_cuda_done().blocks_held);
 }
 
@@ -115,7 +115,7 @@ TEST(cuda_backend, statistics_of_a_chunk_in_pieces_have_the_bits_of_the_host) {
   the_fake_cuda().run_kernel = seen.kernels<shaken_engine>();
   const auto here = run_summed(p, *device);
   expect_same_statistics(run_summed(q, *host::make_cpu_backend(q)).summary, here.summary);
-  EXPECT_GT(seen.count.size(), 6u) << "more than chunks";
+  EXPECT_GT(seen.count.size(), 6u) << "more parts than chunks";
 }
 
 TEST(cuda_backend, memory_that_runs_out_at_a_launch_is_given_back_and_tried_with_less) {
@@ -130,12 +130,12 @@ TEST(cuda_backend, memory_that_runs_out_at_a_launch_is_given_back_and_tried_with
   abi::usage used{};
   device->integrate(chunk, go_on, used);
   EXPECT_EQ((std::map<long long, long long>{{0, 450}, {450, 450}}), seen.count);
-  // Another error is not tried again.
+  // Another error is not retried.
   fake.failure = CUDA_ERROR_ILLEGAL_ADDRESS, fake.fails = 1;
   EXPECT_THROW(device->integrate(chunk, go_on, used), host::error);
 }
 
-/// More instances than fit; three chunks of them at once must.
+/// More instances than fit; three chunks of them must fit at once.
 host::plan endless_plan() {
   auto p = shaken_plan(0.0, 1'000'000);
   p.inject_exceptions = 1e-9;
@@ -165,7 +165,7 @@ TEST(cuda_backend, local_memory_of_kernels_is_planned_for) {
   auto device = backend_for<shaken_engine>(p, 2'000'000);
   const auto ample = device->chunk_size();
   device.reset();
-  // The driver takes 1000 bytes for each of the 2048 threads that the device may hold.
+  // The driver takes 1000 bytes for each of the 2048 threads that the device can hold.
   the_fake_cuda().memory = 4'048'000;
   the_fake_cuda().local_bytes = 1000;
   device.reset(saltus_cuda_backend(p, 0));
@@ -181,7 +181,7 @@ TEST(cuda_backend, two_backends_share_the_memory_of_a_device) {
   in_pieces seen;
   the_fake_cuda().run_kernel = seen.kernels<shaken_engine>();
   std::unique_ptr<host::backend> second(saltus_cuda_backend(p, 0));
-  EXPECT_LT(second->chunk_size(), first->chunk_size()) << "the first has planned for most of it";
+  EXPECT_LT(second->chunk_size(), first->chunk_size()) << "the first backend has reserved most of the memory";
   for (int i = 0; i < 2; ++i) {
     expect_whole_chunks(p, *second, seen);
     expect_whole_chunks(p, *first, seen);
@@ -189,8 +189,8 @@ TEST(cuda_backend, two_backends_share_the_memory_of_a_device) {
   const auto size = first->chunk_size();
   first.reset(), second.reset();
   first.reset(saltus_cuda_backend(p, 0));
-  EXPECT_EQ(size, first->chunk_size()) << "what is planned is given back";
-  // A small run leaves the rest to others.
+  EXPECT_EQ(size, first->chunk_size()) << "reserved memory is given back";
+  // A small run leaves the rest to other backends.
   first.reset(saltus_cuda_backend(shaken_plan(0.25, 300), 0));
   second.reset(saltus_cuda_backend(p, 0));
   EXPECT_GT(second->chunk_size(), size / 2);

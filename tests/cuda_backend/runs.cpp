@@ -1,4 +1,4 @@
-// Whole runs: what lanes cannot settle, several devices, the CPU with them, statistics, the order in which instances begin.
+// Whole runs: instances that lanes give up, several devices, devices together with the CPU, statistics, the order of the instances.
 #ifdef SALTUS_WITH_CUDA
 
 #include <algorithm>
@@ -31,9 +31,9 @@ TEST(cuda_backend, exceptions_are_the_snapshots_of_lanes) {
   std::size_t stopped = 0;
   for (const unsigned char s : here.status) stopped += rescuable(static_cast<status>(s));
   EXPECT_EQ(stopped, expected.size());
-  EXPECT_NEAR(static_cast<double>(stopped), 0.25 * 900, 60) << "four and a half standard deviations, 13 each";
+  EXPECT_NEAR(static_cast<double>(stopped), 0.25 * 900, 60) << "4.5 standard deviations of 13";
 
-  // What is given up depends on the id of an instance, not on its place.
+  // Whether an instance is given up depends on its id, not on its place.
   auto late = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900);
   late.first_id = 900;
   device->integrate(late, go_on, used);
@@ -65,7 +65,7 @@ TEST(cuda_backend, a_device_has_room_for_all_that_it_gives_up) {
   device->integrate(raw, go_on, used);
   auto lanes = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 1500);
   on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
-  // All but those that were to be given up at an event and have none.
+  // All instances that were to be given up at an event, except those without an event.
   EXPECT_GT(raw.exceptions.slot.size(), 1024u);
   EXPECT_TRUE(same_rows(by_slot(lanes.exceptions, cuda_module_of<shaken_engine>),
                         by_slot(raw.exceptions, cuda_module_of<shaken_engine>)));
@@ -90,7 +90,7 @@ std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& whe
   return all;
 }
 
-/// The same instances in other chunks: the results, and the log by instance.
+/// The same instances in other chunks must have the same results, and the same log by instance.
 void expect_same_results(const host::plan& p, const std::vector<host::chunk_data>& a,
                          const std::vector<host::chunk_data>& b) {
   const auto gather = [&](const std::vector<host::chunk_data>& chunks) {
@@ -205,10 +205,10 @@ TEST(cuda_backend, statistics_made_on_a_device_have_the_bits_of_the_host) {
 TEST(cuda_backend, columns_stay_on_the_device_but_for_blocks_that_the_host_needs) {
   auto p = summed_plan(0.001);
   p.by_work = false;
-  p.chunk = 2900;  // of which 2816 are whole blocks
+  p.chunk = 2900;  // 2816 of them are in whole blocks
   const auto here = run_summed(p, *backend_for<shaken_engine>(p));
   ASSERT_EQ(2u, here.not_fetched.size());
-  const auto blocks = static_cast<std::int64_t>(here.summary.counts.rescued());  // at most one each
+  const auto blocks = static_cast<std::int64_t>(here.summary.counts.rescued());  // at most one in each
   EXPECT_GE(here.not_fetched.at(0), 2816 - 256 * blocks);
   EXPECT_LT(here.not_fetched.at(0), 2816);
   EXPECT_EQ(0, here.ordered);
@@ -233,7 +233,7 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
   const auto a = run(p), b = run(as_they_stand);
   ASSERT_EQ(10u, a.size());
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_EQ("", differences(b[k], a[k]));
-  // At most six chunks are under way at once: those after them know of the first.
+  // At most six chunks are in progress at once; later ones benefit from the first.
   EXPECT_TRUE(a[0].order.empty());
   EXPECT_EQ(300u, a[8].order.size());
   EXPECT_TRUE(b[8].order.empty());
@@ -258,7 +258,7 @@ TEST(cuda_backend, stopped_early_in_another_order_each_instance_is_finished_inte
     if (cut.status[i] == static_cast<int>(status::not_run)) {
       EXPECT_TRUE(std::isnan(cut.t_final[i]));
       EXPECT_EQ(0, cut.steps[i]);
-      EXPECT_GE(k, 256u) << "the first ones have begun";
+      EXPECT_GE(k, 256u) << "the first instances have begun";
     } else if (is_ok(static_cast<status>(cut.status[i]))) {
       EXPECT_EQ(whole.t_final[i], cut.t_final[i]);
       EXPECT_EQ(whole.steps[i], cut.steps[i]);

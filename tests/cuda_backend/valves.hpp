@@ -1,5 +1,5 @@
-// The host's half of the CUDA backend - memory, copies, launches, rounds, errors - on a driver that has no device
-// (fake_cuda_driver.hpp). Kernels are emulated, so that results must have the bits of CPU lanes.
+// The host's half of the CUDA backend - memory, copies, launches, rounds, errors - on a driver without a device
+// (fake_cuda_driver.hpp). Kernels are emulated, so results must be bit-identical to those of CPU lanes.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 #include "ensemble/sampler.hpp"
 #include "ensemble/settings.hpp"
 
-// What the program would find by dlsym.
+// The symbol that the program would find by dlsym.
 extern "C" saltus::host::cuda_absent_function saltus_cuda_absent;
 extern "C" saltus::host::cuda_backend_function saltus_cuda_backend;
 
@@ -72,7 +72,7 @@ std::unique_ptr<host::backend> backend_for(const host::plan& p, std::size_t memo
 
 inline const auto go_on = [](std::int64_t) { return true; };
 
-/// Flows without chaos, of which a share is given up somewhere.
+/// Flows without chaos; a share of the instances is given up somewhere.
 inline host::plan shaken_plan(double share, std::int64_t count) {
   auto p = valve_plan();
   for (const auto& q : p.model.parameters) p.parameters.push_back(q.value);
@@ -110,15 +110,15 @@ inline rows_by_slot by_slot(const host::exception_list& list, const abi::cuda_mo
   return rows;
 }
 
-/// Two NaNs are the same: a state may be one.
+/// Rows are the same bit for bit; two NaNs count as the same, since a state may be NaN.
 inline bool same_rows(const rows_by_slot& a, const rows_by_slot& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return x.first == y.first && same_bits(x.second.first, y.second.first) && x.second.second == y.second.second;
   });
 }
 
-/// Statistics alone, of instances in random order; a share of them is given up somewhere. The module is that of the
-/// other tests, with samples.
+/// Statistics alone, of instances in random order; a share of them is given up somewhere. The module is that of the other
+/// tests, with samples.
 inline host::plan summed_plan(double share) {
   auto p = shaken_plan(share, 1);
   p.log_events = false;
@@ -136,8 +136,8 @@ inline host::plan summed_plan(double share) {
 struct summed {
   host::run_summary summary;
   std::map<std::int64_t, std::int64_t>
-      not_fetched;  ///< first id of a chunk -> instances that left no more than their status
-  int ordered = 0;  ///< chunks
+      not_fetched;  ///< first id of a chunk -> instances of which only the status was fetched
+  int ordered = 0;  ///< ordered chunks
 };
 
 inline summed run_summed(const host::plan& p, host::backend& where) {

@@ -1,6 +1,6 @@
-// What saltus reads that others have written, as libFuzzer changes it: `fuzz spec|csv|journal|result [OPTION OF LIBFUZZER | FOLDER]...`.
-// Anything may be refused by an `error`; nothing may end otherwise. Of result files what is in them is changed, by names that mean
-// something to saltus, and not their bytes: of damaged ones HDF5 (1.10.8) itself crashes before anything of saltus sees them.
+// Fuzzing of the inputs that saltus reads, by libFuzzer: `fuzz spec|csv|journal|result [OPTION OF LIBFUZZER | FOLDER]...`.
+// An `error` may reject any input; every other failure is a finding. For result files the fuzzer changes the contents by names that saltus
+// knows instead of the bytes, because HDF5 (1.10.8) itself crashes on damaged files before saltus sees them.
 #include <unistd.h>
 
 #include <array>
@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder in memory, which goes with the process.
+/// A folder in memory, removed at the end of the process.
 const fs::path& workplace() {
   static const struct here {
     fs::path path = fs::path("/dev/shm") / ("saltus-fuzz-" + std::to_string(::getpid()));
@@ -56,7 +56,7 @@ const model& known() {
   return one;
 }
 
-/// A spec that is accepted says in its plan what is accepted again, and means the same.
+/// An accepted spec must give a plan whose spec is accepted again with the same meaning.
 void try_spec(const std::string& text) {
   plan first;
   try {
@@ -77,7 +77,7 @@ void try_csv(const std::string& text) {
   } catch (const error&) {}
 }
 
-/// The file of chunks as it is; or, so that more than checksums is tried, a record of these bytes with the checksums they have.
+/// Either the bytes as a file of chunks, or, to get past the checksums, a record of these bytes with valid checksums.
 std::string chunks_of(const std::string& bytes, std::uint64_t seed) {
   if (bytes.size() < 4 || bytes[0] % 2 == 0) return bytes;
   struct {
@@ -137,7 +137,7 @@ struct usual_variable {
   usual_attribute also = {"units", "m"};
 };
 
-/// A file like a result, but that here and there something is missing, or of another type or shape, or says something else.
+/// A file like a result in which some items are missing, or have another type, shape or value.
 class made_result {
  public:
   made_result(const fs::path& file, FuzzedDataProvider& from) : from_(from) {
@@ -314,7 +314,7 @@ extern "C" int LLVMFuzzerInitialize(int* argument_count, char*** arguments) {
     std::exit(2);
   }
   reader = chosen->second;
-  (*arguments)[1] = (*arguments)[0];  // libFuzzer sees what follows
+  (*arguments)[1] = (*arguments)[0];  // libFuzzer sees the remaining arguments
   ++*arguments, --*argument_count;
   return 0;
 }

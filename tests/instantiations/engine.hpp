@@ -1,5 +1,5 @@
-// For tests/headers.sh: an engine with everything that can happen at events, and the least that the kernels take for a run.
-// To be included after the header that is instantiated: that one finds nothing here that it does not include itself.
+// For tests/headers.sh: an engine with everything that can happen at events, and the minimum that the kernels need for a run.
+// Include it after the header under test, so that this header cannot supply an include that the other lacks.
 #pragma once
 
 #include "../models/everything.hpp"

@@ -1,7 +1,7 @@
-"""All that a run may be asked for, from a trajectory in closed form: by roots, Gauss' rule and sorting, nothing from saltus.
+"""All outputs of a run from a trajectory in closed form: by root finding, Gauss quadrature and sorting, independent of saltus.
 
-Beside every number stands `slack`: by how much it moves if the states move by their tolerances, to first order. An error is
-measured in it.
+Every number has a `slack`: its first-order change if the states change by their tolerances. Errors are measured in units of the
+slack.
 """
 
 import functools
@@ -13,9 +13,9 @@ from scipy.optimize import brentq
 from forms import FALLING, RISING
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
-PANEL = 0.02  # a panel of Gauss' rule: the fastest output turns by 0.8 rad in it
+PANEL = 0.02  # length of a panel of Gauss quadrature, in which the fastest output turns by 0.8 rad
 NUDGE = 1e-9
-SETTLED = 1e-5  # behind an event; nearer to it the sign of a guard that begins flat at zero is rounding
+SETTLED = 1e-5  # after an event; closer to it the sign of a guard that starts flat at zero is rounding
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Event:
     name: str
     before: np.ndarray  # states and outputs
     after: np.ndarray
-    slack: float  # of its time
+    slack: float  # slack of the time
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Piece:
 
 
 class Timer:
-    """A time event: it is due when its time comes."""
+    """A time event: it is due at its time."""
 
     logged = True
 
@@ -81,7 +81,7 @@ class Trajectory:
         return at
 
     def next_event(self, flow, mode, t, end):
-        """Where the piece from t ends: its time, the guards and time events that are due, and the slack of that time."""
+        """The end of the piece from t: its time, the guards and time events that are due, and the slack of that time."""
         s, stop, due = self.direction, end, []
         for when, name in self.form.times(self.p, self.begin, end):
             if s * (when - t) > NUDGE and s * (when - stop) <= 0.0 and (name or when != end):
@@ -116,11 +116,11 @@ class Trajectory:
     # Values
 
     def piece(self, t):
-        """The one behind t."""
+        """The piece after t."""
         return next(x for x in reversed(self.pieces) if self.direction * (t - x.begin) >= 0)
 
     def value(self, t):
-        """States and outputs at t, behind the events of that time; NaN where the run did not get."""
+        """States and outputs at t, after the events of that time; NaN if the run has ended before."""
         if self.direction * (t - self.end) > 0:
             return np.full(len(self.names), np.nan)
         return self.final if t == self.end else self.piece(t).q(np.float64(t))
@@ -139,7 +139,7 @@ class Trajectory:
         return np.array([self.value(t) for t in times]).T, np.array([self.value_slack(t) for t in times]).T
 
     def speed(self, t):
-        """How fast states and outputs change near t."""
+        """Time derivatives of states and outputs near t."""
         h = 1e-6
         near = [x.q for x in self.pieces if min(x.begin, x.end) - NUDGE <= t <= max(x.begin, x.end) + NUDGE]
         return np.max([np.abs(q(t + h) - q(t - h)) / (2 * h) for q in near], axis=0)
@@ -149,7 +149,7 @@ class Trajectory:
         return np.abs(q(t + h) - 2 * q(t) + q(t - h)) / h**2
 
     def end_slack(self):
-        """That of the last values, whose time moves where an event has ended the run."""
+        """Slack of the last values, whose time changes if an event has ended the run."""
         return self.value_slack(self.end) + (self.events[-1].slack * self.speed(self.end) if self.stopped else 0.0)
 
     def clipped(self, window):
@@ -225,7 +225,7 @@ class Trajectory:
         return found
 
     def is_tied(self, kind, name, within):
-        """Is there another extreme that is as high to within so many slacks?"""
+        """True if another extreme is equal to the best one within that many slacks."""
         pieces, sign, k = list(self.clipped(None)), 1.0 if kind == "max" else -1.0, self.names.index(name)
         best = max(self.extremes(sign, k, pieces), key=lambda e: sign * e[1])
         slack = self.value_slack(best[0])[k]
@@ -247,6 +247,6 @@ class Trajectory:
 
 
 def derivative(of, p, step=4e-5):
-    """of(p) differentiated by central differences of order 8; of returns an array."""
+    """Derivative of of(p) by central differences of order 8; of returns an array."""
     c = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
     return sum(w * (of(p + (i + 1) * step) - of(p - (i + 1) * step)) for i, w in enumerate(c)) / step

@@ -1,8 +1,8 @@
-"""The models of the matrix in closed form: the flow between events, the events, and what they do.
+"""The models of the matrix in closed form: the flow between events, the events, and their effects.
 
-A form has names and functions of a trajectory alone; nothing here comes from saltus. `flow(mode, t0, y0, p)` returns the solution
-through (t0, y0) as a function of an array of times, y[state, time]. A mode is what discrete variables hold. Guards are functions of
-time and state of the mode, and `act` does what the model's transition does.
+A form has names and functions of a trajectory only; nothing here comes from saltus. `flow(mode, t0, y0, p)` returns the solution
+through (t0, y0) as a function of an array of times, y[state, time]. A mode holds the discrete variables. Guards are functions of
+time and state in the mode, and `act` is the model's transition.
 """
 
 from dataclasses import dataclass, field
@@ -16,16 +16,16 @@ RISING, FALLING, BOTH = 1, -1, 0
 @dataclass
 class Guard:
     name: str
-    value: object  # (t, y) -> number, for arrays, too
+    value: object  # (t, y) -> number, also for arrays
     direction: int = BOTH
-    logged: bool = True  # False: a condition, which is an event where the mode changes
+    logged: bool = True  # False: a condition, which is an event if the mode changes
 
 
 @dataclass
 class Form:
     header: str
     states: list
-    parameter: str = "k"  # what is swept, and differentiated by
+    parameter: str = "k"  # the swept parameter, also for derivatives
     values: tuple = (1.0, 1.25, 1.5, 1.75, 2.0)
     outputs: list = field(default_factory=lambda: ["fast", "slow"])
     events: list = field(default_factory=list)  # names, in the order of the model
@@ -50,7 +50,7 @@ class Form:
         return []
 
     def act(self, due, mode, t, y, p, direction):
-        """Mode and state behind the event, and whether the instance ends."""
+        """Mode and state after the event, and whether the instance ends."""
         return mode, y, False
 
     def output(self, t, y, mode, p):
@@ -65,7 +65,7 @@ def turned(x, y, rate, dt):
 
 
 class Turning(Form):
-    """parts/turning.hpp, in several forms: `more` are the states that follow from x, y and z."""
+    """parts/turning.hpp in several forms: `more` are the states that follow from x, y and z."""
 
     turn = 2.0
 
@@ -191,7 +191,7 @@ class Modes(Form):
         ]
 
     def act(self, due, mode, t, y, p, direction):
-        # The sign of a guard that is due is that behind the event.
+        # The sign of a guard that is due is the one after the event.
         ahead = self.flow(mode, t, y, p)(t + 1e-9 * direction)
         above = {g.name: g.value(t, ahead) >= 0.0 for g in self.guards(mode, p)}
         if above["dry"] and above["dark"]:
@@ -202,7 +202,7 @@ class Modes(Form):
 
 
 class Sliding(Form):
-    """A mode is the direction of slip, 0 while the block stands."""
+    """A mode is the direction of slip, 0 while the block sticks."""
 
     def __init__(self):
         super().__init__(
@@ -257,7 +257,7 @@ class Tables(Form):
         return [(t, None) for t in self.knots()]
 
     def flow(self, mode, t0, y0, p):
-        # Which piece: the one behind t0 in the direction of the run, which `mode` has (-1: backward).
+        # The piece after t0 in the direction of the run, which `mode` holds (-1: backward).
         inside = t0 + (1e-9 if mode >= 0 else -1e-9)
         shift = 1.5 * np.floor(inside / 1.5)
         i = np.searchsorted(self.lines[:, 0], inside - shift) - 1
@@ -317,7 +317,7 @@ class Mechanical(Form):
 
 
 class Contact(Form):
-    """A mode is 1 while the block lies."""
+    """A mode is 1 while the block rests on the floor."""
 
     def __init__(self):
         super().__init__(

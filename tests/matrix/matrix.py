@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The matrix: form of equations x method x what is asked for x way of running, each cell against a closed form.
+"""The matrix: form of equations x method x requested output x way of running, each cell against a closed form.
 
     matrix.py SALTUS [--all] [--table FILE] [--keep FOLDER] [PATTERN ...]
 
-Without --all a sample is run, the same every time. A pattern is a regular expression of names as they are printed, `plain/dp5/lanes`.
-Every cell is right (its error is within its bound), refused before it runs, by a sentence that is expected there, or a failure that
-the status names. Anything else is wrong, and makes the exit code 1. With --keep the specs that made it are there to be run again.
+Without --all a fixed sample runs. A pattern is a regular expression over names as printed, such as `plain/dp5/lanes`.
+Every cell is right (its error is within its bound), rejected before it runs with an expected sentence, or a failure that the
+status names. Anything else is wrong and makes the exit code 1. --keep keeps the specs of the runs, so that they can run again.
 """
 
 import argparse
@@ -38,7 +38,7 @@ MECHANICAL = ["infltrap", "inflsdirk4", "inflesdirk4"]
 METHODS = EXPLICIT + SERIES + IMPLICIT + MECHANICAL + ["auto"]
 
 MODES = ["plain", "lanes", "chunks", "continued", "parts", "zarr", "from", "rerun", "float", "backward", "certified"]
-SAME_BITS = ["lanes", "chunks", "continued", "parts", "zarr", "rerun"]  # as those of plain
+SAME_BITS = ["lanes", "chunks", "continued", "parts", "zarr", "rerun"]  # same bits as plain
 
 OF_QUANTITY = ["min", "max", "mean", "integral", "time(min)", "time(max)", "std", "rms", "quantile"]
 OF_EVENT = ["count", "first", "last"]
@@ -50,20 +50,20 @@ DIFFERENTIABLE = ["d " + a for a in [*ROWS, "min", "max", "mean", "integral", "v
 DIFFERENTIABLE += ["d " + a + " window" for a in OF_EVENT]
 ASKED = ROWS + REDUCTIONS + NO_ROWS + DERIVATIVES
 
-# An error may be ten times what moving all states by their tolerance does. Methods of order 2 and 3 take many steps, whose errors
-# add up, so they are judged by a looser tolerance, as is inflsdirk4, which loses order where the motion turns far. With constant steps
-# it is what these reach.
+# An error may be ten times the effect of moving all states by their tolerance. Methods of order 2 and 3 take many steps, whose
+# errors accumulate, so they are judged by a looser tolerance, as is inflsdirk4, which loses order in motions with large rotations. With
+# constant steps the tolerance is the accuracy that these reach.
 ALLOWED = 10.0
 LOW_ORDER = {"trapezoid": 1e-4, "infltrap": 1e-4, "kutta3": 1e-5, "bs3": 1e-5, "inflsdirk4": 1e-6}
 
 
 def allowed_rtol(method, mode):
-    """The tolerance by which errors are judged."""
+    """The tolerance for judging errors."""
     return max(LOW_ORDER.get(method, 1e-7), 1e-4 if mode == "float" else 0.0)
 
 
 def rtol_of(method, mode):
-    """The tolerance that is asked for."""
+    """The tolerance requested from the run."""
     return allowed_rtol(method, mode) / (10.0 if method in LOW_ORDER else 1.0)
 
 
@@ -79,7 +79,7 @@ def instant_of(mode):
     return -0.7 if mode == "backward" else 1.53
 
 
-# Of what reductions are taken; empty: of a state, too.
+# Quantities with reductions; if empty, also a state.
 QUANTITIES = ["fast"]
 
 SAMPLES = 31
@@ -89,11 +89,11 @@ def times_of(mode):
     return tuple(np.linspace(PAUSE if mode == "from" else 0.0, span_of(mode)[1], SAMPLES))
 
 
-PAUSE = 1.25  # where a run ends that another goes on from
+PAUSE = 1.25  # end of a run that another one continues
 
 
 def reductions_of(form, asked, mode):
-    """(what is asked, as it is written, kind, quantity, argument, window) of each reduction."""
+    """(requested output, its text, kind, quantity, argument, window) of each reduction."""
     for kind in asked:
         if kind not in REDUCTIONS:
             continue
@@ -168,7 +168,7 @@ class Broken(Exception):
 
 
 class Program:
-    """Runs the program in a folder of its own."""
+    """Runs the program in a separate folder."""
 
     def __init__(self, path, folder):
         self.path, self.folder = Path(path).resolve(), Path(folder)
@@ -182,7 +182,7 @@ class Program:
         return done
 
     def result(self, form, method, mode, asked, kind):
-        """What a run leaves: {variable: numbers} and attributes."""
+        """Output of a run: {variable: numbers} and attributes."""
         name = "r.zarr" if mode == "zarr" else "r.nc"
         (self.folder / "spec.toml").write_text(spec_of(form, method, mode, asked, kind))
         run = ["run", "spec.toml", "-q", "--force", "-o", name]
@@ -202,7 +202,7 @@ class Program:
         return read_zarr(self.folder / name) if mode == "zarr" else read_netcdf(self.folder / name)
 
 
-ONE_AT_A_TIME = threading.Lock()  # the libraries below netCDF4 are not made for threads
+ONE_AT_A_TIME = threading.Lock()  # the libraries below netCDF4 are not thread-safe
 
 
 def read_netcdf(path):
@@ -215,14 +215,14 @@ def read_netcdf(path):
 def read_zarr(path):
     group = zarr.open_group(path, mode="r")
     variables = {n: np.asarray(a[...]) for n, a in group.arrays() if a.dtype.kind in "iufb"}
-    # Groups of the log are beside the consolidated metadata.
+    # Groups of the log are not in the consolidated metadata.
     chunks = [zarr.open_group(g, mode="r") for g in sorted((path / "event_log").glob("*/"), key=lambda g: int(g.name))]
     for n in {n for g in chunks for n, _ in g.arrays()}:
         variables[n] = np.concatenate([np.asarray(g[n][...]) for g in chunks])
     return variables, dict(group.attrs)
 
 
-# What is right
+# Checks
 
 
 @functools.cache
@@ -240,10 +240,10 @@ def trajectory(form, mode, p):
 
 
 class Verdicts(dict):
-    """{asked: (worst error over its bound, where)}."""
+    """{requested output: (worst error over its bound, place)}."""
 
     def check(self, asked, what, got, want, slack, tolerance):
-        """slack times the tolerance is what moving the states does; beyond it there is rounding."""
+        """slack times the tolerance is the effect of moving the states; rounding is added."""
         got, want, slack = np.broadcast_arrays(np.atleast_1d(got).astype(float), want, slack)
         error = np.abs(got - want)
         same = (got == want) | (np.isnan(got) & np.isnan(want))
@@ -315,7 +315,7 @@ def verdicts_of_statistics(form, mode, asked, tolerance, result):
             compare("statistics", "statistics_final_" + n, got, finals[k], slack[k], tolerance)
         for _, text, kind, name, argument, window in reductions_of(form, asked, mode):
             if kind.startswith("time"):
-                continue  # of several times that a value is taken at, either may be the one
+                continue  # a value taken at several times may be that of either time
             got = [c.reduce(kind, name, argument, window) for c in cs]
             values = np.array([v for v, _ in got])
             values = values[np.isfinite(values)]
@@ -362,17 +362,17 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
     for slot, i in enumerate(instances):
         p = form.values[i]
         c = trajectory(form, mode, p)
-        # A run that goes on takes the states as they are, whatever they depended on.
+        # A run that continues takes the states as given, whatever they depended on.
         first = Trajectory(form, p, 0.0, PAUSE) if mode == "from" else None
         want = derivative(lambda p: everything(p, first and (first.mode, first.y)), p)
         cut = np.cumsum([len(names), 1, len(c.events), len(times) * len(names)])
         finals, moved_end, event, samples, reduced = np.split(want, cut)
-        # A derivative is as large as it ever is on the way.
+        # The scale of a derivative is its largest value during the run.
         scale = 1.0 + np.nanmax(np.abs(np.where(np.isfinite(samples), samples, 0.0)).reshape(len(times), -1), axis=0)
         get = lambda name: variables[f"{name}_d_{parameter}"][slot]
         at = lambda what: f"d {what} of instance {i}"
         last = 10 * scale
-        if c.stopped:  # the time of the last values moves
+        if c.stopped:  # the time of the last values changes
             last = last + c.curvature(c.end) * c.events[-1].slack * (1.0 + abs(moved_end[0]))
         for k, n in enumerate(names):
             if "d finals" in asked and k < len(form.states) or "d outputs" in asked and k >= len(form.states):
@@ -394,21 +394,21 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
         for (asked_for, text, kind, name, _, _), d in zip(reductions, reduced):
             slack = 10 * (scale[names.index(name)] * 3.0 if name in names else 1.0 + abs(d))
             got = get("d_" + text)
-            # Of two extremes that the tolerance does not tell apart there is no derivative.
+            # Two extremes that are equal within the tolerance have no derivative.
             if np.isnan(got) and kind in ("min", "max") and c.is_tied(kind, name, ALLOWED * tolerance):
                 d = got
             r.check("d " + asked_for, at(text), got, d, slack, tolerance)
     return r
 
 
-# Refusals: which cells, and what the sentence must say. Each is a sentence of the documents.
+# Rejections: the cells, and the expected sentence. Each is a sentence of the documents.
 
 CONSTRAINED = {"mass_matrix", "varying_mass", "singular_mass", "semi_1", "semi_2", "implicit"}
 MECHANICAL_FORMS = {"mechanical", "contact"}
 
 
 def refusal(form, method, asked, mode):
-    """The words with which this cell must be refused, or None."""
+    """The words with which this cell must be rejected, or None."""
     if form in CONSTRAINED and method in EXPLICIT + SERIES:
         return "must be an implicit method"
     if method in MECHANICAL and form not in MECHANICAL_FORMS:
@@ -439,7 +439,7 @@ def refusal(form, method, asked, mode):
 
 
 def kinds_of(asked):
-    """The runs that it takes: what keeps rows, what keeps none, and derivatives do not go together."""
+    """The runs that it takes: outputs with rows, outputs without rows, and derivatives exclude each other."""
     kinds = {"rows": [a for a in asked if a in ROWS + REDUCTIONS]}
     if any(a in NO_ROWS for a in asked):
         kinds["no rows"] = [a for a in asked if a in NO_ROWS + REDUCTIONS]
@@ -478,7 +478,7 @@ class Matrix:
         self.refused_alike = set()
 
     def run(self, form_name, method, mode, asked):
-        """All cells of one form, method and mode: those that are to be refused one by one, the others together."""
+        """All cells of one form, method and mode: those to be rejected one by one, the others together."""
         refused = [a for a in asked if refusal(form_name, method, a, mode)]
         for a in refused:
             self.run_refused(form_name, method, mode, a)
@@ -494,7 +494,7 @@ class Matrix:
 
     def run_refused(self, form_name, method, mode, asked):
         words = refusal(form_name, method, asked, mode)
-        # What is refused whatever is asked for, and however, is tried once.
+        # A rejection that is independent of the output and way of running is tried once.
         alike = form_name, method, words
         if alike not in self.refused_alike:
             kind = next(iter(kinds_of([asked])))
@@ -569,19 +569,19 @@ def verdicts_of(form, method, mode, kind, part, result):
     if kind == "derivatives":
         return verdicts_of_derivatives(form, mode, part, tolerance, result, instances)
     if mode == "rerun":
-        # An instance of a result without rows is made again with all that it was made of.
+        # An instance of a result without rows is run again with all its inputs.
         rows = verdicts_of_rows(form, mode, [*ROWS[:2], *(r for r in part if r in REDUCTIONS)], tolerance, result, instances)
         return dict.fromkeys(part, max(rows.values()))
     return verdicts_of_statistics(form, mode, part, tolerance, result)
 
 
-# Which cells
+# Selection of cells
 
 EVERYTHING = ROWS + REDUCTIONS + NO_ROWS + DIFFERENTIABLE
 OWN_MODULE = ["lanes", "float", "backward", "certified"]
 
-# The sample: each form with a method of its own with all that can be asked for, those ways of running that share its module, and in
-# turn one that does not. Each other method once, with what takes little compiling.
+# The sample: each form with one method, all outputs, the ways of running that share its module, and in turn one that does not. Each
+# other method once, with outputs that need little compilation.
 SAMPLED_METHOD = {
     "plain": "dop853", "mass_matrix": "rodas5p", "varying_mass": "sdirk4", "singular_mass": "rodas4", "semi_1": "esdirk4",
     "semi_2": "radau5", "implicit": "radau5", "any_order": "taylor12", "mechanical": "dp5", "contact": "tsit5",
@@ -629,7 +629,7 @@ def main():
     p.add_argument("--keep", type=Path, help="where the specs and results of all runs stay")
     a = p.parse_intermixed_args()
     began = time.time()
-    groups = collections.defaultdict(list)  # those of one form and method: they share results
+    groups = collections.defaultdict(list)  # cells of one form and method share results
     for form, method, mode, asked in everything() if a.all else sample():
         asked = [x for x in asked if re.fullmatch(a.asked, x)]
         if asked and (not a.pattern or any(re.fullmatch(x, f"{form}/{method}/{mode}") for x in a.pattern)):

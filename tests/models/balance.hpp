@@ -1,4 +1,4 @@
-// An algebraic state that is zero, as the difference of terms that are not: z is what rounding leaves of x and 3 x.
+// An algebraic state that is zero as the difference of two nonzero terms: z equals the rounding errors of x and 3 x.
 #include <saltus.hpp>
 
 struct balance {

@@ -1,4 +1,4 @@
-// x'' = -x above zero, x'' = -4 x below: half waves of pi and pi / 2. Forward and back again.
+// x'' = -x above zero, x'' = -4 x below: half waves of duration pi and pi / 2. Runs forward and backward.
 #include <saltus.hpp>
 
 struct bilinear {

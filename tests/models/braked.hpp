@@ -1,4 +1,4 @@
-// A body that is braked by a constant force until it has a given speed, which it keeps.
+// A body braked by a constant force until it has a given speed, which it then keeps.
 #include <saltus.hpp>
 
 struct braked {

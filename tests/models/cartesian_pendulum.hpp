@@ -1,4 +1,4 @@
-// A pendulum in Cartesian coordinates that swings against a wall: a form of its own, models/parts/constrained_points.hpp.
+// A pendulum in Cartesian coordinates that swings against a wall, in a form of the test's own (models/parts/constrained_points.hpp).
 #include <saltus.hpp>
 
 #include "parts/constrained_points.hpp"

@@ -1,4 +1,4 @@
-// A transition that makes another guard true: a pushes the state through b's zero, b (if `echo`) through a's again.
+// A transition that makes another guard due: a moves z through b's zero, and b sets z to 1/2 if `restore` is 1.
 #include <saltus.hpp>
 
 struct chain {

@@ -1,4 +1,4 @@
-// Three links of the chain that the built-in has ten of.
+// The n-link chain with three links; the built-in problem has ten.
 #include "../../problems/parts/n_link_chain.hpp"
 
 struct chain_of_3 : n_link_chain_of<3> {

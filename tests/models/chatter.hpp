@@ -1,5 +1,5 @@
-// A right-hand side that jumps where the solution wants to stay: no step of an implicit method across it can be solved for.
-// And one with a step size at which the matrix of an implicit step is singular.
+// A right-hand side that jumps at the point where the solution stays: no step of an implicit method across it has a solution.
+// A second equation has a step size at which the matrix of an implicit step is singular.
 #include <saltus.hpp>
 
 struct chatter {

@@ -1,5 +1,5 @@
-// A vessel behind a valve: open, it has the pressure of the main (index 2); closed, nothing flows (index 1). What holds for both
-// branches together holds for the closed valve, but not for the open one.
+// A vessel behind a valve: if open, it has the pressure of the main (index 2); if closed, nothing flows (index 1). The structural offsets
+// of both branches together are right for the closed valve, but not for the open one.
 #include <saltus.hpp>
 
 struct check_valve {

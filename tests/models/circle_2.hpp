@@ -1,4 +1,4 @@
-// Constraints of index 2 in closed form: on the unit circle at the angle t + sin(t) / 2, where the force along the normal,
+// Constraints of index 2 in closed form: a point on the unit circle at the angle t + sin(t) / 2, where the force along the normal,
 // (z^2 - (2 + sin t)^2) / 4, is zero.
 #include <saltus.hpp>
 

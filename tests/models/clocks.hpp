@@ -1,4 +1,4 @@
-// Two clocks and a gate: every kind of coincidence of two different guards. Counts of what fired are discrete variables.
+// Two clocks and a gate: every kind of coincidence of two different guards. Discrete variables count the events.
 #include <saltus.hpp>
 
 struct clocks {
@@ -34,7 +34,7 @@ struct clocks {
     if (now.due(a)) now[count_a] = now[count_a] + 1.0;
     if (now.due(b)) {
       now[count_b] = now[count_b] + 1.0;
-      now[second] = now[second] - 10.0;  // back below its mark for good
+      now[second] = now[second] - 10.0;  // below its mark for good
     }
     if (now.due(a) && now.due(b)) now[together] = now[together] + 1.0;
   }

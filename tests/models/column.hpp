@@ -1,4 +1,4 @@
-// Many more states than guards: each state feeds the next, and the two guards look at the last and at one in the middle.
+// Many more states than guards: forty independent states, and two guards that depend on the last state and on one in the middle.
 #include <saltus.hpp>
 
 struct column {

@@ -1,4 +1,4 @@
-// The compound pendulum of the built-in problem with the projection as Compere printed it, and his sigma.
+// The compound pendulum of the built-in problem with Compere's printed projection and his sigma.
 #include "../../problems/compound_pendulum.hpp"
 
 struct compound_pendulum_printed : compound_pendulum {

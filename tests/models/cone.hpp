@@ -1,5 +1,5 @@
-// A body with three coordinates flies into the apex of a cone of eight planes, all of which it reaches at the same instant: contacts
-// that depend on each other. Newton's impact, at one after the other or at all of them at once.
+// A body with three coordinates flies into the apex of a cone of eight planes and reaches all of them at the same time, so the contacts
+// depend on each other. Newton's impact law applies to one contact after another or to all at once.
 #include <saltus.hpp>
 
 struct cone {

@@ -1,5 +1,5 @@
-// A pendulum that swings in space, by its three Cartesian coordinates, with its energy and its spin declared as invariants, and a wall.
-// With drag the energy is none; with `twice` it is declared a second time, so that invariants depend on each other.
+// A pendulum in space with three Cartesian coordinates, its energy and its spin declared as invariants, and a wall. With drag the energy
+// is not invariant; with `twice` it is declared a second time, so that invariants depend on each other.
 #include <saltus.hpp>
 
 struct conserved_pendulum {

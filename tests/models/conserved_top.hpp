@@ -1,4 +1,4 @@
-// The built-in top with what Lagrange found of it declared as invariants, by sparse matrices, small as they are.
+// The built-in heavy top with Lagrange's integrals declared as invariants, by sparse matrices although they are small.
 #include "../../problems/heavy_top.hpp"
 
 struct conserved_top : heavy_top {

@@ -1,4 +1,4 @@
-// Two switching lines, x = 0 and y = 0: where both attract, a solution would slide along both at once.
+// Two switching lines, x = 0 and y = 0; if both attract, a solution would slide along both at once.
 #include <saltus.hpp>
 
 struct corner {

@@ -1,4 +1,4 @@
-// x1' = x3 + sin t, x2' = x4 + cos t, with two laws of x3 + x4: the structural analysis finds det J = 0.
+// x1' = x3 + sin t, x2' = x4 + cos t, with two equations for x3 + x4: the structural analysis finds det J = 0.
 #include <saltus.hpp>
 
 struct coupled_rates {

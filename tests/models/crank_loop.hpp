@@ -1,5 +1,5 @@
-// A crank, a rod and a slider in a loop, by the absolute coordinates of three bodies: one degree of freedom, eight constraints. In both
-// dead points, where crank and rod are in line, the slider tells nothing about the crank. x points along the slide, y up.
+// A crank, a rod and a slider in a loop, in absolute coordinates of three bodies: one degree of freedom, eight constraints. In both dead
+// points, where crank and rod are collinear, the slider does not determine the crank. x points along the slide, y up.
 #include <saltus.hpp>
 
 struct crank_loop {

@@ -1,4 +1,4 @@
-// A guard with three known roots along a constant state: steps are long, and hold any number of them.
+// A guard with three known roots along a constant state: steps are long and contain any number of roots.
 #include <saltus.hpp>
 
 struct cubic_guard {

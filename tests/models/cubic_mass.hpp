@@ -1,4 +1,4 @@
-// M y' = f, rows of M zero.
+// M y' = f with zero rows in M.
 #include "parts/cubic_base.hpp"
 
 struct cubic_mass : cubic_base {

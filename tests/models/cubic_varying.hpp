@@ -1,4 +1,4 @@
-// M(y) y' = f, rows of M zero.
+// M(y) y' = f with zero rows in M.
 #include "parts/cubic_base.hpp"
 
 struct cubic_varying : cubic_base {

@@ -1,4 +1,4 @@
-// The chain of ten links with its matrices factorised as dense ones.
+// The chain of ten links with dense factorisations.
 #include "../../problems/n_link_chain.hpp"
 
 struct dense_chain : n_link_chain {

@@ -1,5 +1,5 @@
-// The four bars of problems/four_bar.hpp. The second constraint of a hinge is in mm: the same as the first one, or one that contradicts
-// it.
+// The four bars of problems/four_bar.hpp. The second constraint of a hinge is in mm: either the same as the first or a contradiction
+// to it.
 #include <saltus.hpp>
 
 struct doubled_four_bar {
@@ -43,7 +43,7 @@ struct doubled_four_bar {
   enum output { energy };
   static constexpr saltus::derived<output> output_list[] = {{energy, "J", "kinetic and potential energy"}};
 
-  /// The point of the configuration that the crank's angle and its rate make; the coupler is above.
+  /// The configuration from the crank's angle and angular velocity; the coupler is above.
   static void initial(auto& at) {
     at[doubled] = at[twice];
     const auto dx = at[ground] - at[crank] * cos(at(angle, 0)), dy = -at[crank] * sin(at(angle, 0));
@@ -84,7 +84,7 @@ struct doubled_four_bar {
     }
   }
   static void constraints(const auto& at, auto& c) {
-    auto end_x = 0.0 * at(x, 0), end_y = end_x;  // of the bar before
+    auto end_x = 0.0 * at(x, 0), end_y = end_x;  // end of the previous bar
     for (int i = 0; i < bars; ++i) {
       const auto along = 0.5 * at(crank, i) * cos(at(angle, i)), across = 0.5 * at(crank, i) * sin(at(angle, i));
       c(joint_x, i) = at(x, i) - along - end_x;

@@ -1,5 +1,5 @@
-// A tank drains to its bottom, where the level is a double root of the time: sqrt(level) = sqrt(level_0) - t/2. With
-// `beyond` = 1 the rate is defined below the bottom too (zero); with 0 it is not a number there.
+// A tank drains to its bottom, where the level has a double root in time: sqrt(level) = sqrt(level_0) - t/2. With
+// `beyond` = 1 the derivative is zero below the bottom; with 0 it is NaN there.
 #include <saltus.hpp>
 
 struct drain {

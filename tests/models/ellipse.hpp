@@ -1,4 +1,4 @@
-// Where an inconsistent start goes: an ellipse, or a line.
+// Inconsistent starts and the points that they are moved to: on an ellipse, or on a line.
 #include <saltus.hpp>
 
 struct ellipse {

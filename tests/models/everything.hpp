@@ -1,4 +1,4 @@
-// Three machines side by side that together use all there is: a ball that comes to rest (Zeno) and is thrown again at
+// Three machines side by side that together use every event feature: a ball that comes to rest (Zeno) and is thrown again at
 // time events, a block on a belt that sticks (sliding) and slips, and a load that is on while two conditions hold.
 #include <saltus.hpp>
 

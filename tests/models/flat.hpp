@@ -1,5 +1,5 @@
-// Guards that begin at zero with no rate: x = -a t^2/2 + b t^3/6 is back there at t = 3 a/b; y stays there; z is that again from
-// t = 1 on, where it is put back.
+// Guards that start at zero with zero time derivative: x = -a t^2/2 + b t^3/6 is zero again at t = 3 a/b; y stays zero; z repeats x from
+// t = `anew` on, where a transition resets it.
 #include <saltus.hpp>
 
 struct flat {

@@ -1,5 +1,5 @@
-// The guard begins at zero with no rate, and so again at `anew`: x = -a s^2/2 + b s^3/6, s the time since, is back there at s = 3 a/b.
-// The force is an algebraic state.
+// A guard that starts at zero with zero time derivative, and again at `anew`: x = -a s^2/2 + b s^3/6, with s the time since then, is zero
+// again at s = 3 a/b. The force is an algebraic state.
 #include "parts/flat_base.hpp"
 
 struct flat_index_1 : flat_base {

@@ -1,4 +1,4 @@
-// As flat_index_1, with the velocity given: the force follows from its derivative.
+// flat_index_1 with a prescribed velocity: the force follows from its derivative.
 #include "parts/flat_base.hpp"
 
 struct flat_index_2 : flat_base {

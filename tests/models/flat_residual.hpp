@@ -1,4 +1,4 @@
-// As flat_index_1, as a residual.
+// flat_index_1 written as a residual.
 #include "parts/flat_base.hpp"
 
 struct flat_residual : flat_base {

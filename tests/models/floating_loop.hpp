@@ -1,4 +1,4 @@
-// Three capacitors in a loop between nodes that resistors connect to the ground, by the laws of the nodes: their sum has no derivative.
+// Three capacitors in a loop between nodes that resistors connect to ground, by Kirchhoff's current laws, whose sum has no derivative.
 #include <saltus.hpp>
 
 struct floating_loop {

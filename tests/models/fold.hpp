@@ -1,4 +1,4 @@
-// A constraint with two solutions that meet and vanish: z = +-sqrt(x), x = x_0 - t.
+// A constraint with two solutions that merge and vanish: z = +-sqrt(x), x = x_0 - t.
 #include <saltus.hpp>
 
 struct fold {

@@ -1,6 +1,6 @@
-// The compound pendulum of the built-in problem without what Compere calls stabilisation on the level of accelerations: the
-// multipliers of the beginning of a step are held through it. The end of a step is put onto the constraints as he printed it:
-// the projection in the metric of kinetic energy would take back nearly all of what the wrong multipliers do.
+// The compound pendulum of the built-in problem without Compere's stabilisation on the level of accelerations: each step keeps the
+// multipliers of its beginning. The end of a step is projected as he printed it, because the projection in the metric of kinetic energy
+// would undo nearly all of the effect of the wrong multipliers.
 #include "compound_pendulum_printed.hpp"
 
 #include "form/mechanical.hpp"

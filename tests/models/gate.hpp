@@ -1,4 +1,4 @@
-// Growth that a fast clock of time alone switches on and off, with no longest step declared: y = 0.1 exp(s / 2) after a
+// A fast clock, which depends on time alone, switches growth on and off, and no longest step is declared: y = 0.1 exp(s / 2) after a
 // time s of whole periods.
 #include <saltus.hpp>
 

@@ -1,5 +1,5 @@
-// A stone thrown onto a cushion of constant force: x = (t - 1)^2 / 2 dips below its walls by the depths given, or misses
-// them. Exact for every method of order 2, so that all is in the hands of the events.
+// A stone thrown onto a cushion of constant force: x = (t - 1)^2 / 2 passes its walls by the given depths, or misses them.
+// Every method of order 2 integrates it exactly, so only the events matter.
 #include <saltus.hpp>
 
 struct graze {

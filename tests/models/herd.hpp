@@ -1,5 +1,5 @@
-// Eight that are drawn to their mean, which decays as m' = -decay m^2, and one that is driven: with d the distances from the mean at the
-// start,  x_i = d_i e^(-draw t) + m / (1 + decay m t),  driven = force t^3 / 3.
+// Eight states that are drawn to their mean, which decays as m' = -decay m^2, and one driven state. With d the distances from the mean at
+// the start,  x_i = d_i e^(-draw t) + m / (1 + decay m t),  driven = force t^3 / 3.
 #include <saltus.hpp>
 
 struct herd {

@@ -1,4 +1,4 @@
-// A chain of index 3 beside a differential equation, its equations and its unknowns mixed with one another by constant matrices:
+// A chain of index 3 beside a differential equation; constant matrices mix its equations and its unknowns:
 // with z = M x the equations are N times z1 - sin t, z1' - z2, z2' - z3, z4' + z4 - cos t.
 #include <saltus.hpp>
 

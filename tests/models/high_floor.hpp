@@ -1,5 +1,5 @@
-// A ball on a floor far from height zero. The guard may be written in several ways: each is zero at the floor, and each has terms that
-// are large beside the last bounces.
+// A ball on a floor far from height zero. The guard may be written in several ways: each is zero at the floor, and each has terms that are
+// large compared with the last bounces.
 #include <saltus.hpp>
 
 struct high_floor {

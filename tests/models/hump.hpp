@@ -1,6 +1,6 @@
-// A polynomial of degree 4 that the cubic interpolant over [0, 1] does not see: y = tilt s + dip s^2 + hump (1 - 4 s^2)^2 with
-// s = t - 1/2. The last term and its slope vanish at both ends of that step, so that the interpolant is tilt s + dip s^2,
-// while a method whose order is 4 integrates y exactly, whatever the step.
+// A polynomial of degree 4 whose highest term the cubic interpolant over [0, 1] misses: y = tilt s + dip s^2 + hump (1 - 4 s^2)^2 with
+// s = t - 1/2. That term and its slope vanish at both ends of the step, so the interpolant is tilt s + dip s^2, while a method of order 4
+// integrates y exactly for every step size.
 #include <saltus.hpp>
 
 struct hump {

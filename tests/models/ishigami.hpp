@@ -1,5 +1,5 @@
 // T. Ishigami, T. Homma, "An importance quantification technique in uncertainty analysis for computer models", ISUMA 1990: a
-// function of three inputs as the final value of a state. Where a is below `limit` it cannot be evaluated.
+// function of three inputs as the final value of a state. It cannot be evaluated if a is below `limit`.
 #include <saltus.hpp>
 
 struct ishigami {

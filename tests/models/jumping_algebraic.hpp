@@ -1,4 +1,4 @@
-// An algebraic state that is a table, which jumps, and a guard of it.
+// An algebraic state given by a table that jumps, and a guard on that state.
 #include <saltus.hpp>
 
 struct jumping_algebraic {

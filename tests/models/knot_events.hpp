@@ -1,4 +1,4 @@
-// A clock that passes a mark which jumps: guards that change sign at a knot, beside guards and time events of other times.
+// A clock that passes a jumping mark: guards that change sign at a knot, beside guards and time events at other times.
 #include <saltus.hpp>
 
 struct knot_events {

@@ -1,5 +1,5 @@
-// Two rods that hang on each other, in six absolute coordinates, with a mass matrix and forces that depend on everything, and a
-// pivot that moves: no term of a linearised step is zero.
+// Two rods that hang on each other, in six absolute coordinates, with a mass matrix and forces that depend on all variables, and a
+// moving pivot: no term of a linearised step is zero.
 #include <saltus.hpp>
 
 struct loaded_double_pendulum {

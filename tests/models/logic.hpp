@@ -1,4 +1,4 @@
-// Modes as logic over conditions along a wave x = sin t: an AND of two relations, and a relay that remembers.
+// Modes as logic over conditions along a wave x = sin t: an AND of two relations, and a relay with memory.
 #include <saltus.hpp>
 
 struct logic {

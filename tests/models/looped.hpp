@@ -1,4 +1,4 @@
-// Periodic tables, and one that is held at its ends: integrals of them, and what they are.
+// Periodic tables and one that holds its end values: their values and their integrals.
 #include <saltus.hpp>
 
 struct looped {

@@ -1,4 +1,4 @@
-// A ball is thrown up to a ceiling that it just reaches, or not: it would rise to the height of the ceiling times 1 + excess.
+// A ball is thrown up to a ceiling that it just reaches or just misses: it would rise to the ceiling's height times 1 + excess.
 #include <saltus.hpp>
 
 struct low_ceiling {

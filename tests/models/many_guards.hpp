@@ -1,4 +1,4 @@
-// More guards than states: twelve marks that one state passes in an order other than their own.
+// More guards than states: one state passes twelve marks in an order other than that of the guards.
 #include <saltus.hpp>
 
 struct many_guards {

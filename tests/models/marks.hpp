@@ -1,4 +1,4 @@
-// A thousand marks passed by one state, in an order other than their own.
+// One state passes a thousand marks in an order other than that of the guards.
 #include <saltus.hpp>
 
 struct marks {

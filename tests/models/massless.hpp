@@ -1,5 +1,5 @@
-// Of the coordinates p and q, which are x and y turned by an angle, x alone has a mass: M has rank 1. With y = x^2, a spring along x
-// and a force c against y, x'' = -(1 + 2 c) x and the multiplier is c.
+// The coordinates p and q are x and y turned by an angle, and only x has a mass, so M has rank 1. With y = x^2, a spring along x and a
+// force c against y, x'' = -(1 + 2 c) x and the multiplier is c.
 #include <saltus.hpp>
 struct massless {
   static constexpr double span[] = {0.0, 2.0};

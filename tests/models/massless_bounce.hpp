@@ -1,4 +1,4 @@
-// The body of massless.hpp before a wall at x = 0, which throws it back: x = e^k |cos(sqrt(1 + 2 c) t)| after k impacts.
+// The body of massless.hpp before a reflecting wall at x = 0: x = e^k |cos(sqrt(1 + 2 c) t)| after k impacts.
 #include <saltus.hpp>
 struct massless_bounce {
   static constexpr double span[] = {0.0, 7.0};

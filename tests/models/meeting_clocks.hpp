@@ -1,5 +1,5 @@
-// Two clocks and two tables whose times are products of decimal numbers: where they are to meet, they miss by an ulp. What came together
-// is counted.
+// Two clocks and two tables whose times are products of decimal numbers, so that times meant to be equal differ by an ulp. Discrete
+// variables count simultaneous events.
 #include <saltus.hpp>
 
 struct meeting_clocks {
@@ -7,7 +7,7 @@ struct meeting_clocks {
   static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 3.0};
 
-  // 0, 1, 0, 1, ... for a tenth each: by its period, and knot by knot.
+  // The sequence 0, 1, 0, 1, ... with a tenth each, once by its period and once knot by knot.
   static constexpr saltus::knot turns[] = {{0.0, 0.0}, {0.1, 1.0}, {0.2, 0.0}};
   static constexpr saltus::knot spelled[] = {{0.0, 0.0}, {0.1, 1.0}, {0.2, 0.0}, {0.3, 1.0}, {0.4, 0.0}, {0.5, 1.0},
                                              {0.6, 0.0}, {0.7, 1.0}, {0.8, 0.0}, {0.9, 1.0}, {1.0, 0.0}, {1.1, 1.0},

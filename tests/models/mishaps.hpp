@@ -1,4 +1,4 @@
-// What lanes cannot settle, on demand: guards that jump, a solution that blows up, a root of a negative number.
+// Failures on demand that lanes cannot settle: guards that jump, a solution that blows up, the root of a negative number.
 #include <saltus.hpp>
 
 struct mishaps {

@@ -1,5 +1,5 @@
-// A singular mass matrix in whose rows rates are mixed, in closed form: y_1 - y_2 turns with y_3 at the rate omega, and
-// y_1 + y_2 = 2 sin t is a constraint that no row states by itself.
+// A singular mass matrix that mixes derivatives in its rows, in closed form: y_1 - y_2 and y_3 rotate at the rate omega, and
+// y_1 + y_2 = 2 sin t is a constraint that no single row states.
 #include <saltus.hpp>
 
 struct mixed {

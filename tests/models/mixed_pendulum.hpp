@@ -1,4 +1,4 @@
-// A pendulum whose equations are combinations of Newton's laws and of the rod's: each has all highest derivatives, and det J = 0.
+// A pendulum whose equations are combinations of Newton's laws and of the rod's: each has all highest derivatives, so det J = 0.
 #include <saltus.hpp>
 
 struct mixed_pendulum {

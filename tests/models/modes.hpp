@@ -1,4 +1,4 @@
-// Discrete variables that follow guard signs: `mode` alone, no transition.
+// Discrete variables that follow the signs of guards: `mode` only, no transition.
 #include <saltus.hpp>
 
 struct modes {

@@ -1,4 +1,4 @@
-// A ball on a table that shakes. It has no mode of rest: an instance ends where its impacts die out, while the table moves on.
+// A ball on a shaking table. It has no rest mode: an instance ends where its impacts accumulate, while the table moves on.
 #include <saltus.hpp>
 
 struct moving_table {

@@ -1,4 +1,4 @@
-// Two constraints that are nearly the same: a = b = asin(x / 2), by a matrix whose condition is 4 / apart.
+// Two nearly identical constraints: a = b = asin(x / 2), with a matrix whose condition number is 4 / apart.
 #include <saltus.hpp>
 
 struct nearly_parallel {

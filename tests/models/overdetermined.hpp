@@ -1,4 +1,4 @@
-// A circuit with a mistake: the two voltages are fixed by three equations, and nothing fixes the two currents but their sum.
+// A circuit with a mistake: three equations determine the two voltages, and only the sum of the two currents is determined.
 #include <saltus.hpp>
 
 struct overdetermined {

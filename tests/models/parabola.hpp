@@ -1,4 +1,4 @@
-// g = (t - centre)^2 - depth along a constant state: no, one tangent, or two roots.
+// g = (t - centre)^2 - depth along a constant state: no root, a double root, or two roots.
 #include <saltus.hpp>
 
 struct parabola {

@@ -1,4 +1,4 @@
-// Two cranks and their coupler by three angles, as equations of any order: a parallelogram that turns at an even speed and lies flat at
+// Two cranks and their coupler by three angles, as equations of any order: a parallelogram that turns at constant speed and is flat at
 // t = 1/2.
 #include <saltus.hpp>
 

@@ -1,4 +1,4 @@
-// x = t, and outputs that are faster and slower: their means have closed forms.
+// x = t, and faster and slower outputs whose means have closed forms.
 #include <saltus.hpp>
 
 struct phases {

@@ -1,4 +1,4 @@
-// x' = push(t) - sign(x): slides on x = 0 while |push| < 1.
+// x' = push(t) - sign(x): the solution slides on x = 0 while |push| < 1.
 #include <saltus.hpp>
 
 struct pushed_slide {

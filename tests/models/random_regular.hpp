@@ -1,8 +1,8 @@
-// A regular M(y) y' = f with a known solution, of random numbers of any size: with u_i = y_i / 10^size_i,
+// A regular M(y) y' = f with a known solution and random coefficients of any size: with u_i = y_i / 10^size_i,
 //
 //     10^equation_i sum_j A_ij(u) (u_j' - phi_j'(t) + 10^stiff_j (x_j + x_j^3)) = 0,   x = u - phi(t),
 //
-// and phi_i = above + sin(w_i t + p_i), of which the first stands still where asked to. It is started on phi.
+// and phi_i = above + sin(w_i t + p_i); the first phi can be constant. The start is on phi.
 #include <saltus.hpp>
 
 struct random_regular {
@@ -45,7 +45,7 @@ struct random_regular {
   static auto phi_rate(const auto& at, int i) { return moves(at, i) * at(w, i) * cos(at(w, i) * at.t + at(p, i)); }
   static auto u(const auto& at, int i) { return at(y, i) / ten_to(at(size, i)); }
 
-  /// A, with the scale of its equation.
+  /// Entry A_ij, with the scale of its equation.
   static auto matrix(const auto& at, int i, int j) {
     const auto other = u(at, (i + 1) % n);
     const auto bent = at(bend, i) * (i == 1 ? cos(other) : sin(other));

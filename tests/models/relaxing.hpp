@@ -1,5 +1,5 @@
-// Prothero and Robinson's problem: y = cos t, whatever the rate at which y comes back to it. With marks that are passed, and
-// with a gate through which stiffness comes and goes.
+// Prothero and Robinson's problem: y = cos t for every rate of relaxation. It has marks that are passed, and a gate that switches
+// stiffness on and off.
 #include <saltus.hpp>
 
 struct relaxing {

@@ -1,4 +1,4 @@
-// Two balls of their own heights and restitutions come to rest on a table, which may throw them up again later.
+// Two balls with different heights and restitutions come to rest on a table, which may throw them up again later.
 #include <saltus.hpp>
 
 struct resting_balls {

@@ -1,9 +1,9 @@
-// A plane with a ring r = 1 at which its field switches. In polar coordinates, with w = 2 (r > 1) or -1 (r < 1),
+// A plane whose vector field switches on the circle r = 1. In polar coordinates, with w = 2 (r > 1) or -1 (r < 1),
 //
 //     r' = r (out_0 + out_1 t + push),  angle' = spin_out    where r > 1
 //     r' = r (in_0 + in_1 t + push),    angle' = spin_in     where r < 1
 //
-// On the ring the solution slides while out < 0 < in. `push` comes at a time event; the line x = 0 is watched, too.
+// On the circle the solution slides while out < 0 < in. A time event changes `push`; the line x = 0 has a guard of its own.
 #include <saltus.hpp>
 
 struct ring {

@@ -1,4 +1,4 @@
-// M y' = f, with a row of M zero.
+// M y' = f with a zero row in M.
 #include "parts/robertson_base.hpp"
 
 struct robertson_mass : robertson_base {

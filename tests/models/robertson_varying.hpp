@@ -1,4 +1,4 @@
-// M(y) y' = f, with a row of M zero.
+// M(y) y' = f with a zero row in M.
 #include "parts/robertson_base.hpp"
 
 struct robertson_varying : robertson_base {

@@ -1,4 +1,4 @@
-// A rod on a pivot, in redundant coordinates, that hits a stop, and that a magnet holds for a while: a constraint that is
+// A rod on a pivot in redundant coordinates that hits a stop, and that a magnet holds for a while: a constraint that is
 // switched on and off.
 #include <saltus.hpp>
 

@@ -1,4 +1,4 @@
-// The rolling spheres of the built-in problem, from a start on their constraints, with the projection as Compere printed it.
+// The rolling spheres of the built-in problem, from a consistent start, with Compere's printed projection.
 #include "../../problems/rolling_spheres.hpp"
 
 struct rolling_spheres_printed : rolling_spheres {

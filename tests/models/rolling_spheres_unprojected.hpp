@@ -1,4 +1,4 @@
-// The rolling spheres of the built-in problem whose positions are left to decay onto the contact (Compere's run A).
+// The rolling spheres of the built-in problem whose positions decay onto the contact without projection (Compere's run A).
 #include "../../problems/rolling_spheres.hpp"
 
 struct rolling_spheres_unprojected : rolling_spheres {

@@ -1,4 +1,4 @@
-// x = size sin(t), v = size cos(t): whatever is kept of it has a closed form. Its guards fire at multiples of pi, a clock every
+// x = size sin(t), v = size cos(t), so all samples, reductions and events have closed forms. Guards fire at multiples of pi, a clock every
 // second.
 #include <saltus.hpp>
 

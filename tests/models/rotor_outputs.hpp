@@ -1,5 +1,5 @@
-// x = cos(t), v = -sin(t), and outputs that no step resolves: a jump, the drift of an invariant, nothing, and one that is NaN half of
-// the time.
+// x = cos(t), v = -sin(t), and outputs that no step resolves: a jump, the drift of an invariant, zero, and one that is NaN half of the
+// time.
 #include <saltus.hpp>
 
 struct rotor_outputs {

@@ -1,5 +1,5 @@
-// A body with three coordinates flies into a corner of up to four rough surfaces, all of which it reaches at the same instant. What
-// is across and along a contact are any two directions, so that contacts disturb each other, and depend on each other.
+// A body with three coordinates flies into a corner of up to four rough surfaces and reaches all of them at the same time. The normal and
+// tangential directions of a contact are arbitrary, so contacts influence each other and may depend on each other.
 #include <saltus.hpp>
 
 struct rough_corner {

@@ -1,4 +1,4 @@
-// Equations of any order: a bob on a string that is taut or slack (index 3 or 1), and another that follows.
+// Equations of any order: a bob on a string that is taut or slack (index 3 or 1), and a second bob that follows.
 #include "parts/selecting_base.hpp"
 
 struct selecting_any_order : selecting_base {
@@ -37,7 +37,7 @@ struct selecting_any_order : selecting_base {
     if (now.due(slackens)) {
       now[on] = 1.0;
       now[tension] = 0.0;
-      now[x] = (1.0 - 1e-15) * now[x];  // inside of where it is straight
+      now[x] = (1.0 - 1e-15) * now[x];  // inside the unit circle, on which the string is straight
       now[y] = (1.0 - 1e-15) * now[y];
     }
     if (now.due(tightens)) {

@@ -1,4 +1,4 @@
-// Index 2: on a circle, whose radius the mode does not change, at a speed that it does.
+// Index 2: a point on a circle; the mode changes its speed but not the radius.
 #include "parts/selecting_base.hpp"
 
 struct selecting_index_2 : selecting_base {

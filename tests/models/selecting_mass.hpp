@@ -1,4 +1,4 @@
-// M y' = f, M constant through a mode.
+// M y' = f with M constant during a mode.
 #include "parts/selecting_base.hpp"
 
 struct selecting_mass : selecting_base {

@@ -1,4 +1,4 @@
-// A mechanical system: two bodies in a plane, a rod to the first of which holds in one mode.
+// A mechanical system: two bodies in a plane; in one mode a rod holds the first of them.
 #include "parts/selecting_base.hpp"
 
 struct selecting_mechanical : selecting_base {

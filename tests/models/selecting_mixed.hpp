@@ -1,4 +1,4 @@
-// M y' = f, M singular with rates mixed in its rows: v + w = sin 2t is a constraint that no row states.
+// M y' = f with a singular M that mixes derivatives in its rows: v + w = sin 2t is a constraint that no single row states.
 #include "parts/selecting_base.hpp"
 
 struct selecting_mixed : selecting_base {

@@ -1,4 +1,4 @@
-// The mechanical system with its rod alone.
+// The mechanical system of selecting_mechanical.hpp with its rod only.
 #include "selecting_mechanical.hpp"
 
 struct selecting_rod_bodies : selecting_mechanical {

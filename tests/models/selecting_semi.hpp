@@ -1,4 +1,4 @@
-// y' = f, 0 = g of index 1.
+// y' = f, 0 = g with index 1.
 #include "parts/selecting_base.hpp"
 
 struct selecting_semi : selecting_base {

@@ -1,4 +1,4 @@
-// A ball that falls onto a shelf, not at zero: its gap is a difference of heights, and has their rounding.
+// A ball that falls onto a shelf at a nonzero height: its gap is a difference of heights and has their rounding.
 #include <saltus.hpp>
 
 struct shelf {

@@ -1,4 +1,4 @@
-// Two equations with one combination of two unknowns: they determine no more than that.
+// Two equations with the same combination of two unknowns: they determine only that combination.
 #include <saltus.hpp>
 struct singular_pencil {
   static constexpr double span[] = {0.0, 1.0};

@@ -1,4 +1,4 @@
-// The built-in problem with its matrices factorised as sparse ones, small as they are.
+// The built-in problem with sparse factorisations of its small matrices.
 #include "../../problems/car_axis.hpp"
 
 struct sparse_car_axis : car_axis {

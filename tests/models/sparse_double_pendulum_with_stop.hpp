@@ -1,4 +1,4 @@
-// The built-in problem with its matrices factorised as sparse ones, small as they are.
+// The built-in problem with sparse factorisations of its small matrices.
 #include "../../problems/double_pendulum_with_stop.hpp"
 
 struct sparse_double_pendulum_with_stop : double_pendulum_with_stop {

@@ -1,4 +1,4 @@
-// The built-in problem with its matrices factorised as sparse ones, small as they are.
+// The built-in problem with sparse factorisations of its small matrices.
 #include "../../problems/rolling_disc.hpp"
 
 struct sparse_rolling_disc : rolling_disc {

@@ -1,4 +1,4 @@
-// Two planes with their matrices factorised as sparse ones, small as they are.
+// Two planes with sparse factorisations of their small matrices.
 #include "two_planes.hpp"
 
 struct sparse_two_planes : two_planes {

@@ -1,4 +1,4 @@
-// A guard that is another one by the sign of a third quantity's, which a clock turns.
+// A guard that is 3 - x or x - 3 by the sign of another guard, which a time event changes.
 #include <saltus.hpp>
 
 struct switched_guard {

@@ -1,4 +1,4 @@
-// A table of each kind: states that relax to them, integrals of them where `rate` is zero, and outputs that read them.
+// A table of each kind: states that relax to the tables, integrals of the tables if `rate` is zero, and outputs that read them.
 #include <saltus.hpp>
 
 struct tabled {

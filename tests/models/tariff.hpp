@@ -1,4 +1,4 @@
-// A store that is filled while a price is low: tables of two kinds, one of which jumps, in guards, rates and transitions.
+// A store that is filled while a price is low: tables of two kinds, one of which jumps, in guards, right-hand sides and transitions.
 #include <saltus.hpp>
 
 struct tariff {

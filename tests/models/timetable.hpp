@@ -1,5 +1,5 @@
-// Everything that can happen at a time: guards of each kind on time alone, single ones and a family, and time events. What
-// fired, and what fired together, is counted in discrete variables.
+// Everything that can happen at a given time: guards of each kind that depend on time alone, single ones and a family, and time events.
+// Discrete variables count what fired, and what fired together.
 #include <saltus.hpp>
 
 struct timetable {

@@ -1,4 +1,4 @@
-// An oscillation that touches a level, passes it by little, or does not reach it; the guard is linear in the states, or of second order.
+// An oscillation that touches a level, passes it slightly, or misses it; the guard is linear in the states or quadratic.
 #include <saltus.hpp>
 
 struct touched_level {

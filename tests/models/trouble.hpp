@@ -1,4 +1,4 @@
-// An instance that goes wrong where its parameter says so, among instances that do not.
+// A parameter makes an instance fail, among instances that do not fail.
 #include <saltus.hpp>
 
 struct trouble {

@@ -1,4 +1,4 @@
-// A guard that is heard in both directions, and turned back as soon as it has crossed: by a heater that is switched there, or by a bounce.
+// A guard with both directions that turns back immediately after its crossing: by a heater that it switches, or by a bounce.
 #include <saltus.hpp>
 
 struct turned_at_once {

@@ -1,4 +1,4 @@
-// A bob on a rod, and a second one that a stiff spring and damper hold beside it: what is stiff turns with the motion.
+// A bob on a rod, and a second bob that a stiff spring and damper hold beside it: the stiff direction turns with the motion.
 #include <saltus.hpp>
 
 #include "parts/spring_between_bobs.hpp"

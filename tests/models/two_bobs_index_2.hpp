@@ -1,4 +1,4 @@
-// two_bobs by hand as a DAE of index 2, stabilised after Gear, Gupta and Leimkuhler: the rod on the levels of positions and of
+// two_bobs written by hand as a DAE of index 2, stabilised after Gear, Gupta and Leimkuhler: the rod constrains positions and
 // velocities, each with a multiplier.
 #include <saltus.hpp>
 

@@ -1,5 +1,5 @@
-// Two quantities, each of which approaches one of two targets. When one passes its mark the other's target changes, and both are reset;
-// a pulse comes at a period. All is known in closed form from event to event (tests/loops_reference.hpp).
+// Two quantities, each of which relaxes to one of two targets. When one passes its mark the other's target changes, and both are reset; a
+// pulse comes periodically. The solution is known in closed form from event to event (tests/loops_reference.hpp).
 #include <saltus.hpp>
 
 struct two_loops {

@@ -1,5 +1,5 @@
-// Two ramps with a mark each: what passes one of them may have to do with the other ramp, or not. With `coupling` it matters which comes
-// first; a third ramp is watched at the same time.
+// Two ramps with a mark each: the event of one ramp may or may not affect the other. With `coupling` the order of the events matters; a
+// third guard, on the first ramp, ends the run.
 #include <saltus.hpp>
 
 struct two_marks {

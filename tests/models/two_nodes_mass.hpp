@@ -1,4 +1,4 @@
-// M(y) y' = f, M regular.
+// M(y) y' = f with a regular M.
 #include "parts/two_nodes_base.hpp"
 
 struct two_nodes_mass : two_nodes_base {

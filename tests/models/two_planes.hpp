@@ -1,4 +1,4 @@
-// A point on two planes, which may be parallel, or the same.
+// A point on two planes, which may be parallel or identical.
 #include <saltus.hpp>
 
 struct two_planes {
@@ -6,7 +6,7 @@ struct two_planes {
 
   enum state { x, y, z, vx, vy, vz };
   static constexpr auto first_velocity = vx;
-  static constexpr bool mass_is_diagonal = true;  // it is not where `coupling` is not 0
+  static constexpr bool mass_is_diagonal = true;  // not diagonal if `coupling` is nonzero
   static constexpr saltus::variable<state> state_list[] = {
       {x, 0.0, "m", "along the ramp"}, {y, 0.0, "m", "across the ramp"}, {z, 0.0, "m", "height"},
       {vx, 0.0, "m/s", "dx/dt"},       {vy, 1.0, "m/s", "dy/dt"},        {vz, 0.0, "m/s", "dz/dt"}};

@@ -1,5 +1,5 @@
-// A ramp that goes on with another slope behind a mark, as does the load that is seen of it: equations and outputs by the side of a
-// guard, no transition.
+// A ramp whose slope changes at a mark, as does an output that depends on it: equations and outputs that depend on the side of a guard,
+// no transition.
 #include <saltus.hpp>
 
 struct two_slopes {

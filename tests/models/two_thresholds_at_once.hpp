@@ -1,4 +1,4 @@
-// A heater whose two thresholds are one: it goes on and off without end, by transitions. `gap` sets them apart.
+// A heater whose two thresholds coincide: transitions switch it on and off without end. `gap` separates the thresholds.
 #include <saltus.hpp>
 
 struct two_thresholds_at_once {

@@ -1,4 +1,4 @@
-// A relay at whose surface both sides push onto it, which does not say that it slides.
+// A relay whose fields on both sides point to its switching surface, and which does not declare sliding.
 #include <saltus.hpp>
 
 struct undeclared_slide {

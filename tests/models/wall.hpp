@@ -1,4 +1,4 @@
-// A wall between a room and the weather: y' = (outdoor - y) / lag, the weather a table without values of its own.
+// A wall between a room and the weather: y' = (outdoor - y) / lag. The weather is a table whose values the run supplies.
 #include <saltus.hpp>
 
 struct wall {

@@ -1,4 +1,4 @@
-// x'' = -x with a terminal guard, an output and a guard on time: what samples and reductions must show is known.
+// x'' = -x with a terminal guard, an output and a guard on time, so all samples and reductions are known.
 #include <saltus.hpp>
 
 struct wave {

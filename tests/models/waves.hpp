@@ -1,4 +1,4 @@
-// x = exp(-k t), and an output that swings at a rate of its own.
+// x = exp(-k t), and an output that oscillates at a separate frequency.
 #include <saltus.hpp>
 
 struct waves {

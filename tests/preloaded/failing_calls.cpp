@@ -1,12 +1,12 @@
-// Loaded before a program: one of its calls into the system fails, or is cut short, or ends it.
+// Preloaded library that makes one system call of a program fail, cuts it short, or kills the program there.
 //
-// $FAULT_CALL says which function, $FAULT_AT which of its calls (from 1; 0: none), $FAULT_HOW what becomes of it: `fails` with
-// $FAULT_ERRNO, `is_cut` (half of the bytes are written, and the next call fails), `kills` (before it is done), `lasts` (it and
-// all later ones fail). Of the function `clock` each call that fails tells another time of day. $FAULT_COUNT names a file that has
-// the number of calls, to which each adds a byte.
+// $FAULT_CALL names the function, $FAULT_AT its call (from 1; 0: none), $FAULT_HOW the fault: `fails` with $FAULT_ERRNO, `is_cut`
+// (half of the bytes are written, and the next call fails), `kills` (before the call is done), `lasts` (the call and all later ones
+// fail). Each failing call of the function `clock` tells another time of day. $FAULT_COUNT names a file that counts the calls: each
+// call appends a byte.
 //
-// With $FAULT_WAYS the program goes through many more calls than can be tried one by one: $FAULT_WAYS names a file that has each way in
-// which the function is called, a number of eight bytes made of who calls whom; $FAULT_WAY says of which the first call fails.
+// $FAULT_WAYS serves functions with many more calls than can be tried one by one: it names a file with each way in which the function is
+// called, an eight-byte hash of the chain of callers; $FAULT_WAY selects the way whose first call fails.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,14 +26,14 @@ namespace {
 
 enum class outcome { done, fails, cut };
 
-// Read once, before the program has threads: malloc among the functions must not ask for the environment each time.
+// Read once, before the program has threads: malloc is among the functions and must not read the environment each time.
 struct order {
   const char *call = nullptr, *how = "fails";
   long at = 0;
   int error = EIO, counting = -1;
   std::atomic<long> count{0};
-  int ways = -1;               ///< file of them
-  unsigned long long way = 0;  ///< that fails
+  int ways = -1;               ///< their file
+  unsigned long long way = 0;  ///< the way that fails
   std::atomic<bool> has_failed{false};
 };
 order the_order;
@@ -51,7 +51,7 @@ __attribute__((constructor)) void read_order() {
   if (const char* ways = std::getenv("FAULT_WAYS"))
     the_order.ways = ::open(ways, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (const char* way = std::getenv("FAULT_WAY")) the_order.way = std::strtoull(way, nullptr, 10);
-  // What the program starts, compilers among them, works.
+  // Programs that this program starts, compilers among them, work undisturbed.
   ::unsetenv("LD_PRELOAD");
   is_ready = the_order.call != nullptr;
 }
@@ -64,7 +64,7 @@ Function real(const char* name) {
   return function;
 }
 
-/// The nearest callers, by their places in their files, which are the same in every process.
+/// A hash of the nearest callers by their offsets in their files, which are the same in every process.
 unsigned long long way_here() {
   struct trace {
     unsigned long long hash = 14695981039346656037ull;
@@ -83,7 +83,7 @@ unsigned long long way_here() {
   return seen.hash;
 }
 
-/// Is the hash new? A table that asks nobody for memory.
+/// True if the hash is new; the table allocates no memory.
 bool is_new(unsigned long long hash) {
   constexpr std::size_t size = 1 << 16;
   static std::atomic<unsigned long long> known[size];
@@ -96,7 +96,7 @@ bool is_new(unsigned long long hash) {
 
 outcome next_way() {
   static thread_local bool is_inside __attribute__((tls_model("initial-exec"))) = false;
-  if (is_inside) return outcome::done;  // whoever looks for callers may ask for memory
+  if (is_inside) return outcome::done;  // looking for callers may allocate memory
   is_inside = true;
   const auto way = way_here();
   is_inside = false;
@@ -119,7 +119,7 @@ outcome next(const char* call) {
   return cuts && n == the_order.at ? outcome::cut : outcome::fails;
 }
 
-/// Half of it, at least a byte.
+/// Half of the bytes, but at least one.
 size_t part_of(size_t bytes, outcome what) { return what == outcome::cut && bytes > 1 ? bytes / 2 : bytes; }
 
 time_t jump() {
@@ -219,7 +219,7 @@ int remove(const char* file) {
   REAL(remove);
   return next("unlink") == outcome::done ? call(file) : -1;
 }
-/// Back and forth by months. Clocks that only run forward do so.
+/// Jumps back and forth by months; monotonic clocks are unchanged.
 int clock_gettime(clockid_t clock, timespec* now) {
   REAL(clock_gettime);
   const int failed = call(clock, now);
@@ -244,7 +244,7 @@ void* mmap64(void* at, size_t size, int protection, int flags, int file, off64_t
   REAL(mmap64);
   return next("mmap") == outcome::done ? call(at, size, protection, flags, file, offset) : MAP_FAILED;
 }
-/// dlsym, by which the others are found, may ask for memory: glibc's function has a second name.
+/// dlsym, which finds the other functions, may call malloc; glibc therefore offers this second name.
 void* __libc_malloc(size_t size);
 void* malloc(size_t size) { return next("malloc") == outcome::done ? __libc_malloc(size) : nullptr; }
 

@@ -1,5 +1,5 @@
-// Loaded before a program: writes down, in their order, the calls by which it changes files beneath the current folder, so that what a
-// failure of power may leave of them can be made again (recording.hpp). $RECORDING names the file.
+// Preloaded library that records, in order, the calls by which a program changes files beneath the current folder, so that a test can
+// reconstruct the possible states after a power failure (recording.hpp). $RECORDING names the record.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ Function real(const char* name) {
   return function;
 }
 
-/// The path from the current folder; empty: it is elsewhere.
+/// The path relative to the current folder; empty if it is elsewhere.
 std::string beneath(const char* path) {
   std::string text = path;
   if (text.starts_with(here)) return text.substr(here.size());
@@ -60,7 +60,7 @@ void note(char what, unsigned long long inode, long long at, const std::string& 
   if (::syscall(SYS_write, to, all.data(), all.size()) != static_cast<long>(all.size())) std::abort();
 }
 
-/// Of a file that has a name beneath the current folder, or that had one.
+/// Records a call on a file that has or had a name beneath the current folder.
 void note_file(char what, int file, long long at, const void* bytes = nullptr, std::size_t size = 0) {
   struct stat about {};
   if (to < 0 || ::fstat(file, &about) != 0 || (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))) return;

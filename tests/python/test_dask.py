@@ -1,4 +1,4 @@
-"""Ensembles on a Dask cluster of this machine: the bits of one process, also when a worker is killed on the way."""
+"""Ensembles on a Dask cluster of this machine: the same bits as in one process, also if a worker is killed during the run."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ def test_has_the_bits_of_one_process_and_is_read_when_asked_for(client, ball, wh
 
 
 def test_swept_arrays_may_be_large(client, ball, tmp_path):
-    heights = np.linspace(1.0, 2.0, 30_001)  # 240 kB; distributed makes keys of what is above 100 kB
+    heights = np.linspace(1.0, 2.0, 30_001)  # 240 kB; distributed makes keys of data above 100 kB
     with pytest.warns(saltus.IncompleteWarning, match="30001 of 30001 instances failed.*step_budget"):
         ds = saltus.dask.run(client, ball, file=tmp_path / "swept.nc", t=(0, 0.1), height=heights, parts=3, max_steps=1)
     np.testing.assert_array_equal(ds["initial_height"], heights)

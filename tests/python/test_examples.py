@@ -1,5 +1,5 @@
-"""The studies of the gallery run, and say what they must: what stands beside a number is a closed form or a reference, as the
-script says. A model that is compiled for a study alone makes its test a long one."""
+"""The studies of the gallery run and print the right numbers: the numbers beside them are closed forms or references, as the
+script says. A study with a model that only it compiles is a long test."""
 
 import re
 import runpy
@@ -16,7 +16,7 @@ pytest.importorskip("matplotlib").use("Agg")
 
 @pytest.fixture
 def study(tmp_path, monkeypatch, capsys):
-    """Runs a study in a folder of its own, which has the examples; returns its variables, and the numbers that it prints."""
+    """Runs a study in a separate folder with the examples; returns its variables and its printed numbers."""
     import matplotlib.pyplot as plt
 
     def run(name):
@@ -44,7 +44,7 @@ def test_a_map_of_impacts(study):
     ds = study("valve_map")[0]["ds"]
     assert dict(ds.sizes) == {"flow": 40, "restitution": 30} and bool(ds["ok"].all())
     impacts = ds["events"].mean("restitution").values
-    assert impacts[0] > impacts[-1] > 0  # the lower the flow, the more impacts
+    assert impacts[0] > impacts[-1] > 0  # a lower flow gives more impacts
     assert drawn("valve_map")
 
 
@@ -108,7 +108,7 @@ def test_infusions_of_which_no_row_is_kept(study):
 def test_robertsons_reactions(study):
     variables, (*_, y1) = study("robertson")
     assert y1 == pytest.approx(2.083340149701294e-08, rel=1e-8)
-    assert np.isfinite(variables["ds"]["switched"]).all()  # every one of them became stiff
+    assert np.isfinite(variables["ds"]["switched"]).all()  # all instances became stiff
     assert drawn("robertson")
 
 

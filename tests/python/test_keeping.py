@@ -1,4 +1,4 @@
-"""What is kept: rows of the event log, reductions of events, the product of a file, bands."""
+"""Kept outputs: rows of the event log, reductions of events, the product of a file, bands."""
 
 import matplotlib
 import numpy as np
@@ -13,7 +13,7 @@ G = 9.81
 
 @pytest.fixture(scope="module")
 def kept(ball, tmp_path_factory):
-    """In memory, and the same from its file."""
+    """The result in memory, and the same from its file."""
     path = tmp_path_factory.mktemp("kept") / "ball.nc"
     ds = ball.run(t=(0, 1.3), restitution=[0.5, 0.7], height=[1.0, 2.0, 3.0], rtol=1e-9, v_min=0.0, samples={"from": 0.2, "to": 0.4, "count": 3},
                   events={"guards": ["impact"], "first": 1, "last": 2},
@@ -29,7 +29,7 @@ def test_rows_of_the_event_log_and_numbers_of_events(kept):
     np.testing.assert_array_equal(ds["event_row_size"], np.minimum(ds["events"], 3))
     np.testing.assert_allclose(ds["value(height at 0.25)"], np.broadcast_to([1, 2, 3], (2, 3)) - G / 2 * 0.25**2, rtol=1e-7)
     np.testing.assert_allclose(ds["time"], [0.2, 0.3, 0.4])
-    # after the first impact, at T, the top is at T (1 + e)
+    # after the first impact, at T, the maximum is at T (1 + e)
     one = ds.isel(restitution=1, initial_height=1)
     assert float(one["time(max(height)) from 0.8"]) == pytest.approx(float(fall[1, 1]) * 1.7, rel=1e-6)
     section = ds.saltus.section("impact")

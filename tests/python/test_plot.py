@@ -1,4 +1,4 @@
-"""Pictures have in them what the result has."""
+"""Pictures show the contents of the result."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_trajectories_and_marks_of_events(ds):
     log = ds.saltus.events(1)
     t, v = lines[0].get_data()
     assert set(ds["time"].values) <= set(t) and np.all(np.diff(t) >= 0)
-    at = np.flatnonzero(t == log["event_time"].values[0])  # the jump is upright, from before to after
+    at = np.flatnonzero(t == log["event_time"].values[0])  # the jump is a vertical line from before to after
     np.testing.assert_array_equal(v[at], [log["before_velocity"].values[0], log["event_velocity"].values[0]])
     marks = [line for line in lines if line.get_marker() == "o"]
     assert sum(len(line.get_xdata()) for line in marks) == int(ds["event_row_size"].values[[0, 1], [1, 1]].sum())
@@ -121,12 +121,12 @@ def test_indices(ball):
     inputs = {"restitution": {"uniform": [0.5, 0.9]}, "height": {"uniform": [1, 2]}}
     ds = ball.run(t=(0, 0.1), count=32, design="saltelli", indices=["final_height"], **inputs)
     bars = ds.saltus.plot.sobol()[0].patches
-    # before the first impact the height depends on the initial height alone
+    # before the first impact the height depends only on the initial height
     np.testing.assert_allclose([bar.get_height() for bar in bars], ds["sensitivity_first_order"].values[0].tolist() +
                                ds["sensitivity_total_order"].values[0].tolist())
     assert bars[2].get_height() == 0 and 0.8 < bars[3].get_height() < 1.2
     ax = ds.saltus.plot.tornado("final_height")
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["restitution", "height"]  # from below
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["restitution", "height"]  # from bottom to top
     with pytest.raises(saltus.SpecError, match="design='morris'"):
         ds.saltus.plot.morris()
     ds = ball.run(t=(0, 0.1), count=8, design="morris", indices=["final_height"], **inputs)

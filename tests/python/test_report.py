@@ -17,14 +17,14 @@ pytest.importorskip("matplotlib").use("Agg")
 pytest.importorskip("netCDF4")
 from saltus import _commands, _plot  # noqa: E402
 
-pytestmark = pytest.mark.long  # most of it is time that matplotlib takes
+pytestmark = pytest.mark.long  # matplotlib takes most of the time
 
 PROGRAM = Path(saltus._core.__file__).parents[2] / "saltus"
 
 
 @pytest.fixture(scope="module")
 def files(ball, tmp_path_factory):
-    """Results of several kinds, by name; of `rows` some instances fail."""
+    """Results of several kinds, by name; some instances of `rows` fail."""
     folder = tmp_path_factory.mktemp("results")
     inputs = {"restitution": {"uniform": [0.5, 0.9]}, "height": {"uniform": [1, 2]}}
     ball.run(t=(0, 3.0), count=40, seed=3, max_events=9, samples=20, events=True, file=folder / "rows.nc", **inputs)
@@ -37,7 +37,7 @@ def files(ball, tmp_path_factory):
 
 
 class Reader(html.parser.HTMLParser):
-    """What a page is made of; that every element is closed."""
+    """Elements of a page; checks that every element is closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -84,7 +84,7 @@ def test_a_page_says_how_instances_ended_and_how_to_make_them_again(files, capsy
     again = eval(f"ds.saltus.rerun({failed[0]})", made)
     assert float(again["t_final"]) == float(made["ds"]["t_final"][failed[0]])
     assert len(read.images) >= 5 and all(len(image["alt"]) > 10 for image in read.images)
-    assert all(address.startswith("data:image/png;base64,") for address in read.addresses)  # nothing from a network
+    assert all(address.startswith("data:image/png;base64,") for address in read.addresses)  # no network access
 
 
 @pytest.mark.parametrize("name, pictures", [("indices", 2), ("morris", 3), ("one", 0), ("failed", 0)])
@@ -154,4 +154,4 @@ def test_a_page_is_as_wide_as_a_telephone(files, capsys, tmp_path):
                            capture_output=True, text=True, timeout=60)
     widths = re.search(r"widths([ 0-9]+) end", shown.stdout)
     assert widths, shown.stderr[-500:]
-    assert 300 < max(int(w) for w in widths[1].split()) <= 390  # of page and pictures
+    assert 300 < max(int(w) for w in widths[1].split()) <= 390  # widths of page and pictures

@@ -105,7 +105,7 @@ struct seeds {
     ds = seeds.run(sample={"parameters": {"seed": {"uniform": [1.0, 2.0]}}, "count": 5, "seed": 7}, settings={"rtol": 1e-9},
                    sweep={"parameters": {"rtol": [1.0, 2.0]}})
     assert ds["final_mass"].shape == (2, 5) and ds.attrs["seed"] == 7
-    np.testing.assert_allclose(ds["final_mass"], ds["seed"] * ds["rtol"], rtol=1e-12)  # at a constant rate for 1 d
+    np.testing.assert_allclose(ds["final_mass"], ds["seed"] * ds["rtol"], rtol=1e-12)  # constant rate for 1 d
     assert 1 <= float(ds["seed"].min()) < float(ds["seed"].max()) <= 2
 
 
@@ -192,7 +192,7 @@ def test_samples_are_added_until_indices_are_known_well_enough(ball):
 
 
 def test_instances_that_fail_are_a_mask(ball):
-    # Bounces until 0.5^k 4.43 m/s is below 0.1 m/s: 6. With 0.7 they are 11, with 0.9 there are 4 within 3 s.
+    # Bounces until 0.5^k 4.43 m/s is below 0.1 m/s: 6. With 0.7 there are 11, with 0.9 there are 4 within 3 s.
     options = {"t": (0, 3.0), "restitution": [0.5, 0.7, 0.9], "max_events": 8}
     with pytest.warns(saltus.IncompleteWarning) as told:
         ds = ball.run(**options)
@@ -308,7 +308,7 @@ def test_settings_of_a_stranger_write_no_file_and_read_none(ball, tmp_path):
 
 
 def test_ctrl_c_ends_a_run(valve):
-    valve.run(t=(0, 0.1))  # compiled
+    valve.run(t=(0, 0.1))  # compiles
     begun = time.monotonic()
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
@@ -406,7 +406,7 @@ def test_lyapunov_exponents_have_a_dimension_of_their_own():
     lorenz = saltus.builtin("lorenz")
     ds = lorenz.lyapunov(t=(0, 60), start=10, rho=np.array([14.0, 28.0]))
     assert ds["lyapunov"].dims == ("rho", "exponent") and list(ds["exponent"]) == [1, 2, 3]
-    # what flows out of a volume, and chaos at 28 alone
+    # divergence of the flow, and chaos only at 28
     np.testing.assert_allclose(ds["lyapunov"].sum("exponent"), -(10 + 1 + 8 / 3), rtol=1e-4)
     assert ds["lyapunov"].sel(exponent=1)[0] < 0 < ds["lyapunov"].sel(exponent=1)[1]
     assert bool((ds["lyapunov_error"] < 1).all()) and bool(ds["ok"].all())

@@ -1,4 +1,4 @@
-"""Reaction networks in SBML become models whose results are those of the same equations, written by hand, by SciPy or closed forms."""
+"""Reaction networks in SBML become models whose results equal those of the same equations by hand, by SciPy or in closed form."""
 
 import re
 
@@ -12,7 +12,7 @@ libsbml = pytest.importorskip("libsbml")
 
 
 class Net:
-    """An SBML file that is being written."""
+    """An SBML file under construction."""
 
     def __init__(self, level=3, version=2):
         self.document = libsbml.SBMLDocument(level, version)
@@ -166,7 +166,7 @@ def test_events_are_made_of_the_values_before_them(tmp_path):
     net.reaction("decay", {"A": 1}, {}, "cell * gate * A")
     net.reaction("grow", {}, {"B": 1}, "cell * 0.1")
     net.event("low", "A < 0.5 && B < 10", {"gate": "0"})
-    # Two at one time that exchange two values: each is made of what was there before both.
+    # Two simultaneous events that exchange two values: each uses the values before both.
     net.event("first", "time >= 2", {"A": "B"})
     net.event("second", "time >= 2", {"B": "A"})
     ds = saltus.sbml(net.file(tmp_path, "events")).model().run(t=(0, 3), rtol=1e-10, atol=1e-12, events=True)

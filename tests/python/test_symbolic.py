@@ -1,4 +1,4 @@
-"""Models written with SymPy have the results of the built-in ones that they repeat."""
+"""Models written with SymPy have the results of the equivalent built-in ones."""
 
 import re
 
@@ -127,7 +127,7 @@ def test_tables_of_its_own_and_given_ones():
 
 @pytest.mark.long
 def test_a_condition_on_a_state_is_an_event():
-    # x' = 1 up to x = 0.1 and 0.5 from there: x = 0.1 + 0.5 (t - 0.1). A step across the switch would be off by some 1e-4.
+    # x' = 1 up to x = 0.1, and 0.5 from there: x = 0.1 + 0.5 (t - 0.1). A step across the switch would have an error of some 1e-4.
     b = saltus.Symbolic("two_rates", span=(0, 0.2))
     x, high = b.state("x", 0.0), b.parameter("high", 0.1)
     b.equation(x, sp.Piecewise((1, x < high), (0.5, True)))
@@ -196,7 +196,7 @@ def test_text_stays_text(text):
     plain.equation(y, 1)
     plain.on(plain.guard("up", y - 2, "rising", about="t"), {})
     plain.output("o", y, "t", "t")
-    # The same lines, with other text between quotation marks and behind //.
+    # The same lines with other text between quotation marks and after //.
     lines = b.source.splitlines()
     assert len(lines) == len(plain.source.splitlines()) and lines == b.source.encode(errors="strict").decode().split("\n")[:-1]
     outside = [re.sub(r'"(?:[^"\\]|\\.)*"', '""', re.sub(r"^//.*[^\\]$", "//", line)) for line in lines]

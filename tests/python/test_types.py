@@ -1,4 +1,4 @@
-"""What type checkers and completions are told is what is there."""
+"""Types and completions declared for type checkers match the package."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Zarr stores of results: what xarray reads of one is what it reads of the file, and a store is complete or not there."""
+"""Zarr stores of results: xarray reads the same from a store as from the file, and a store is either complete or absent."""
 
 import os
 import warnings
@@ -49,7 +49,7 @@ def test_a_store_has_what_the_file_has(result, tmp_path):
 def test_statistics_without_rows_and_single_instances(ball, tmp_path):
     ball.run(file=tmp_path / "a.nc", rows=False, statistics=True, samples=4, **ENSEMBLE)
     assert_alike(saltus.to_zarr(tmp_path / "a.nc"), tmp_path / "a.nc")
-    ball.run(file=tmp_path / "b.nc", t=(0, 1e-3), events=True)  # none
+    ball.run(file=tmp_path / "b.nc", t=(0, 1e-3), events=True)  # no events
     assert_alike(saltus.to_zarr(tmp_path / "b.nc"), tmp_path / "b.nc")
 
 
@@ -122,7 +122,7 @@ def test_from_the_command_line(result, tmp_path, capsys):
 
 
 def assert_same_run(store, file):
-    """A store that a run has written, and its event log, are what the file of the same run has."""
+    """A store and its event log written by a run equal the file of the same run."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with xr.open_dataset(store) as rows, xr.open_dataset(file) as here:
@@ -154,7 +154,7 @@ def test_a_run_without_rows_and_one_instance(ball, tmp_path):
                  **ENSEMBLE)
     assert_same_run(tmp_path / "a.zarr", tmp_path / "a.nc")
     for file in ("b.nc", "b.zarr"):
-        ball.run(file=tmp_path / file, t=(0, 1e-3), events=True)  # none
+        ball.run(file=tmp_path / file, t=(0, 1e-3), events=True)  # no events
     assert_same_run(tmp_path / "b.zarr", tmp_path / "b.nc")
     with pytest.raises(saltus.SpecError, match="output.events"):
         saltus.events(tmp_path / "a.zarr")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes any_order.json: end values of the models of any order. Needs python3-mpmath, python3-numpy and python3-scipy; some minutes.
 
-What has no closed form is integrated from equations that were reduced by hand or by a linear system for accelerations and
-multipliers, by scipy's DOP853 at two tolerances: the digits on which they agree are kept. Published numbers stand beside and are
+Models without a closed form are integrated from equations that were reduced by hand or by a linear system for accelerations and
+multipliers, by scipy's DOP853 at two tolerances: the digits on which they agree are kept. Published numbers are kept beside them and
 compared. Nothing here is shared with saltus. The constants of the test set's problems were taken from its programs."""
 import json
 import os
@@ -19,13 +19,13 @@ OUT = {}
 
 
 def keep(model, t_end, values, source, **more):
-    """As many digits as values are known to: floats with 17, pairs from two runs with those that they share, text as it is."""
+    """As many digits as values are known to: floats with 17, pairs from two runs with the digits that they share, text unchanged."""
     def text(v):
         if isinstance(v, str):
             return float(v)
         if isinstance(v, tuple):
             a, b = map(float, v)
-            # 1 more than are sure
+            # one more than the certain digits
             apart = abs(a - b)
             digits = 17 if apart == 0 else int(max(1, min(17, -np.log10(apart / max(abs(a), 1e-300)) + 1)))
             return float(f"%.{digits}g" % a)
@@ -36,7 +36,7 @@ def keep(model, t_end, values, source, **more):
 
 
 class Series:
-    """a + b s + c s^2: a function of time along a motion, whose second derivative gives what accelerations must balance."""
+    """a + b s + c s^2: a function of time along a motion, whose second derivative gives the terms that accelerations must balance."""
 
     def __init__(self, *c):
         self.c = np.array(list(c) + [0.0] * (3 - len(c)))
@@ -88,7 +88,7 @@ def c_(x):
 
 
 def accelerations(M, f, g, t, q, v):
-    """Of M a = f - G^T lambda, g(q, t) = 0: a and lambda."""
+    """a and lambda of M a = f - G^T lambda, g(q, t) = 0."""
     n = len(q)
     along = g([Series(*p) for p in zip(q, v)], Series(t, 1.0))
     bias = np.array([2 * x.c[2] for x in along])
@@ -221,11 +221,11 @@ def andrews_squeezer_any_order():
 
 
 def slider_crank_any_order():
-    """By the crank's angle alone: I(a) a'' + I'(a) a'^2/2 + V'(a) = 0; forces by Newton's law of each body."""
+    """By the crank's angle only: I(a) a'' + I'(a) a'^2/2 + V'(a) = 0; forces by Newton's law of each body."""
     r, l, J, m, m_slider, gravity = 0.2, 0.5, 0.03, 0.6, 0.8, 9.81
 
     def bodies(a):
-        """Places x, y, rod, slider as series in the angle of the crank."""
+        """Positions x, y, rod, slider as series in the crank's angle."""
         a = Series(a, 1.0)
         sine = -(r / l) * s_(a)
         cosine = (1.0 - sine * sine).sqrt()
@@ -250,7 +250,7 @@ def slider_crank_any_order():
         second = [p.c[1] * acceleration + 2 * p.c[2] * w * w for p in parts]
         wrist_x = -m_slider * second[3]
         pin_x = m * second[0] - wrist_x
-        # about the middle of the rod, with the vertical forces' sum known
+        # moments about the middle of the rod, with the known sum of the vertical forces
         along, across = 0.5 * l * np.cos(parts[2].c[0]), 0.5 * l * np.sin(parts[2].c[0])
         total = m * (second[1] + gravity)
         wrist_y = 0.5 * (total + (m * l * l / 12 * second[2] - across * (pin_x - wrist_x)) / along)
@@ -304,7 +304,7 @@ def flexible_slider_crank():
         return [L1 * s_(p[0]) + (L2 + p[6]) * s_(p[1]), p[2] - L1 * c_(p[0]) - (L2 + p[6]) * c_(p[1]), p[0] - OMEGA * t]
 
     def whole(t, q, qd):
-        """Rigid coordinates and their rates from those of the rod: the constraints solved."""
+        """Rigid coordinates and their time derivatives from those of the rod, by solving the constraints."""
         sine = -L1 * sin(OMEGA * t) / (L2 + q[3])
         rod = np.arcsin(sine)
         rate = (-L1 * cos(OMEGA * t) * OMEGA - qd[3] * sine) / ((L2 + q[3]) * cos(rod))
@@ -358,7 +358,7 @@ def fekete():
     def pull(p, v):  # d^2/dt^2 |p|^2 = 0
         return -((v * v).sum(1) + ((forces(p) - 0.5 * v) * p).sum(1)) / (2 * (p * p).sum(1))
 
-    def on_sphere(y):  # rounding is not to add up
+    def on_sphere(y):  # prevents accumulation of rounding
         p, v = y.reshape(2, 20, 3)
         p = p / np.sqrt((p * p).sum(1))[:, None]
         return p, v - (v * p).sum(1)[:, None] * p
@@ -404,7 +404,7 @@ FEKETE = np.array([float(x) for x in """
 
 
 def charge_pump():
-    """In pC, ns, V and mA. The charges at source and drain are conserved: everything is a function of the input. Its derivative gives the current."""
+    """In pC, ns, V, mA. Charges at source and drain are constant, so all is a function of the input; its derivative gives the current."""
     m = lambda x: mp.mpf(x)
     vt0, gamma, phi, cox, cs, cd, high = m("0.2"), m("0.035"), m("1.01"), m(4), m("1.6"), m("0.4"), m(20)
     vfb = vt0 - gamma * mp.sqrt(phi) - phi
@@ -475,7 +475,7 @@ def hydraulic_check_valve():
     w = 2 * mp.pi * f
     P = lambda t: mean + amplitude * mp.sin(w * t)
     inflow = lambda t: compliance * amplitude * w * mp.cos(w * t) + leak * mp.sqrt(P(t))
-    first = mp.findroot(inflow, mp.mpf("0.3"))  # from 0 on it is open
+    first = mp.findroot(inflow, mp.mpf("0.3"))  # open from 0 on
     assert 0.25 < first < 0.5 and abs(inflow(first)) < 1e-25
     shut = lambda t: mp.sqrt(P(first)) - leak * (t - first) / (2 * compliance)  # root of the pressure
     opens = mp.findroot(lambda t: P(t) - shut(t) ** 2, (mp.mpf("0.8"), mp.mpf("1.1")), solver="anderson", tol=mp.mpf(10) ** -50)
@@ -497,20 +497,20 @@ def slack_pendulum_any_order():
     # time to 30 degrees above the horizontal: angle from the bottom, speed^2 = 3.5 - 2 (1 - cos a)
     t_slack = mp.quad(lambda a: 1 / mp.sqrt(mp.mpf("1.5") + 2 * mp.cos(a)), mp.linspace(0, 2 * mp.pi / 3, 9))
     t_pull = t_slack + mp.sqrt(6)
-    after = mp.sqrt(mp.mpf("0.125"))  # speed after the pull, at the bottom
+    after = mp.sqrt(mp.mpf("0.125"))  # speed after the rope pulls taut, at the bottom
     # a pendulum from the bottom with that speed: sin(a/2) = k sn(t, k), k = speed/2
     t = mp.mpf(6) - t_pull
     k = after / 2
     sn, cn, dn = (mp.ellipfun(n, t, m=k * k) for n in ("sn", "cn", "dn"))
     a, rate = 2 * mp.asin(k * sn), 2 * k * cn
-    direction = -1  # it comes down on the other side, and the pull leaves its horizontal speed
+    direction = -1  # the bob comes down on the other side and keeps its horizontal speed
     values = {"x": direction * mp.sin(a), "y": -mp.cos(a), "vx": direction * mp.cos(a) * rate, "vy": mp.sin(a) * rate,
               "tension": rate**2 + mp.cos(a), "taut": 1}
     keep("slack_pendulum_any_order", 6.0, values, "analysis: elliptic functions and a parabola",
          events=[["slack", float(mp.nstr(t_slack, 17))], ["pull", float(mp.nstr(t_pull, 17))]])
 
 
-# ---- what is of high index ------------------------------------------------------------------------------------------
+# ---- models of high index -------------------------------------------------------------------------------------------
 
 
 def index_chain_7():
@@ -535,8 +535,8 @@ def rod_pendulum():
 
 
 def pendulum_chain_7():
-    """In angles a (x = l cos a, y = l sin a) and lengths that follow from the angles before: l a'' + 2 l' a' = g cos a, and
-    tension = a'^2 + (g sin a - l'')/l. Lengths' derivatives by power series, of 4 more terms for each pendulum before."""
+    """In angles a (x = l cos a, y = l sin a) and lengths that follow from the previous angles: l a'' + 2 l' a' = g cos a, and
+    tension = a'^2 + (g sin a - l'')/l. Derivatives of lengths by power series, with 4 more terms for each pendulum before."""
     g, length, softness = 1.0, 1.0, 0.1
 
     def times(a, b):
@@ -554,7 +554,7 @@ def pendulum_chain_7():
         return a
 
     def motion(states, terms):
-        """Series of the angle and the tension of each pendulum; the last ones of a series are not known and not used."""
+        """Series of the angle and the tension of each pendulum; the last terms of a series are unknown and unused."""
         l, result = np.zeros(terms), []
         l[0] = length
         for a0, w0 in states:
@@ -605,7 +605,7 @@ def pendulum_chain_7():
         keep("pendulum_chain_7", t_end, {k: (both[0][k], both[1][k]) for k in both[0]}, "in the three angles, DOP853; lengths by series")
 
 
-# ---- numbers that stand elsewhere -----------------------------------------------------------------------------------
+# ---- numbers from elsewhere -----------------------------------------------------------------------------------------
 
 
 def elsewhere():

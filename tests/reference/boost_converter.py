@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints what docs/examples/boost_converter.hpp must produce. Needs python3-mpmath.
+"""Prints the expected results of docs/examples/boost_converter.hpp. Needs python3-mpmath.
 
-In each of its three modes the circuit is linear, so the flow is exact; the clock is known and the rest are roots of it."""
+In each of its three modes the circuit is linear, so the flow is exact; clock events are known, all other events are roots of it."""
 import mpmath as mp
 
 mp.mp.dps = 30

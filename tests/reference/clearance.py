@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the numbers of the slider crank with clearance and of that with a stop in tests/test_contact.cpp. Needs python3-scipy.
+"""Prints the numbers of the slider cranks with clearance and with a stop in tests/test_contact.cpp. Needs python3-scipy.
 
-With clearance: while the journal flies in its bearing by three coordinates, the angles of crank and rod and the place of the slider;
-while it touches by two, the crank's angle and the direction of the contact. With a stop: by the crank's angle alone. SciPy's DOP853 at
+With clearance: three coordinates while the journal flies in its bearing, the angles of crank and rod and the position of the slider; two
+coordinates during contact, the crank's angle and the direction of the contact. With a stop: the crank's angle only. SciPy's DOP853 at
 1e-13; impacts with Newton's restitution, which accumulate."""
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -24,12 +24,12 @@ def force(phi, th, u, w, torque=0.0):
 
 
 def offset(q):
-    """Of the journal from the middle of its bearing."""
+    """Offset of the journal from the middle of its bearing."""
     return np.array([R * np.cos(q[0]) + L * np.cos(q[1]) - q[2], R * np.sin(q[0]) + L * np.sin(q[1])])
 
 
 def gradient(q):
-    """Of the gap (c^2 - d^2)/(2 c)."""
+    """Gradient of the gap (c^2 - d^2)/(2 c)."""
     d = offset(q)
     return -np.array([-R * np.sin(q[0]) * d[0] + R * np.cos(q[0]) * d[1],
                       -L * np.sin(q[1]) * d[0] + L * np.cos(q[1]) * d[1], -d[0]]) / GAP
@@ -81,7 +81,7 @@ for event in (play, press):
 
 
 def fly(t, y, end):
-    """To the next impact. After one, a part of the flight is gone without the event: SciPy takes zero for a side of its own."""
+    """Integrates to the next impact. After an impact, the first part of the flight has no event, because SciPy treats zero as a side."""
     away = gradient(y) @ y[3:]
     if abs(play(t, y)) < 1e-13 and away > 0:
         step = 1e-6
@@ -95,7 +95,7 @@ def fly(t, y, end):
 
 
 def contact_of(y):
-    """The two coordinates of contact and their rates, from the three; velocities lose what the contact takes (a plastic impact)."""
+    """The two contact coordinates and their derivatives from the three; velocities lose the plastic impact's part."""
     d = offset(y)
     psi = np.arctan2(d[1], d[0])
     q, along = spread(y[0], psi)
@@ -138,7 +138,7 @@ def with_clearance(end):
 
 
 def after_parting(t, y):
-    """A short flight away from where the force is zero: the gap grows by the cube of time, below what an event tells."""
+    """A short flight from zero contact force: the gap grows with the cube of time, too slowly for event detection."""
     step = 1e-3
     r = solve_ivp(free, (t, t + step), y, max_step=step / 8, **HOW)
     return r.t[-1], r.y[:, -1]
@@ -148,7 +148,7 @@ PLACE, TORQUE, RATE, OF_STOP = 0.62, 3.0, 1.0, 0.5
 
 
 def closed_loop(phi, u=0.0):
-    """Angle of the rod and place of the slider, their derivatives by the crank's angle, and the second ones times u^2."""
+    """Angle of the rod and position of the slider, their derivatives by the crank's angle, and the second ones times u^2."""
     th = np.arcsin(-R * np.sin(phi) / L)
     by = -R * np.cos(phi) / (L * np.cos(th))
     along = np.array([1.0, by, -R * np.sin(phi) - L * np.sin(th) * by])

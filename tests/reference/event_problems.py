@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the numbers of tests/reference_events.hpp. Needs python3-mpmath and python3-numpy; two minutes.
 
-bok_2, carver_3, mao_4 and the balls are linear between their events: their solutions are written down, and event times
-are roots of them, in 40 digits. The marbles are integrated in 80-bit numbers by Gragg's modified midpoint rule with
+bok_2, carver_3, mao_4 and the balls are linear between their events: their solutions are closed forms, and event times are roots
+of these, with 40 digits. The marbles are integrated in 80-bit arithmetic by Gragg's modified midpoint rule with
 polynomial extrapolation (Hairer, Norsett, Wanner, Solving ODEs I, II.9), with two step sizes; the digits on which the
 two agree are printed. Nothing here is shared with saltus."""
 import mpmath as mp
@@ -53,7 +53,7 @@ def bok_2(a=mp.mpf("0.5"), b=mp.mpf(4), t_end=mp.mpf("9.4")):
 
 
 def rectifier(case, Ls=mp.mpf("1e-3"), R=mp.mpf(5), t_end=mp.mpf("0.085")):
-    """The modes of problems/carver_3.hpp. Alone, a diode's current is the phasor's answer and a decay; together, the
+    """The modes of problems/carver_3.hpp. A single conducting diode's current is a phasor and a decaying term; with two, the
     sum of both currents decays and their difference is the integral of 2 e1 / Ls."""
     E, f, L = mp.mpf(100), mp.mpf(50), mp.mpf("10e-3")
     w = 2 * mp.pi * f
@@ -154,7 +154,7 @@ def balls(case, bounce, t_end=mp.mpf("3.7")):
     runs = [bounce(1 + i * mp.mpf("1e-9"), t_end) for i in range(100)]
     count = len(runs[0][0])
     show(case, events=mp.mpf(sum(len(events) for events, _ in runs)), separation=runs[1][0][0][0] - runs[0][0][0][0])
-    # Groups do not mix: number 100 k + i + 1 is the event k of ball i.
+    # Numbers do not mix groups: number 100 k + i + 1 is event k of ball i.
     order = [runs[i][0][k][0] for k in range(count) for i in range(100)]
     assert all(len(events) == count for events, _ in runs) and all(a < b for a, b in zip(order, order[1:]))
     for i in (0, 1, 49, 99):
@@ -171,7 +171,7 @@ assert np.finfo(LONG).eps < 1.1e-19, "80-bit numbers are needed"
 
 
 class Jar:
-    """State: positions (N, 3) on velocities (N, 3). Guards: pairs (i < j, row by row), bottom, wall."""
+    """State: positions (N, 3) above velocities (N, 3). Guards: pairs (i < j, row by row), bottom, wall."""
 
     def __init__(self, n, damping):
         self.n, self.c = n, LONG(damping)
@@ -189,7 +189,7 @@ class Jar:
                          np.zeros((self.n, 3), LONG)])
 
     def contacts(self, y):
-        """Gaps, their rates, and the normals of pairs and wall."""
+        """Gaps, their time derivatives, and the normals of pairs and wall."""
         r, v = y
         between = r[self.first] - r[self.second]
         distance = np.sqrt((between**2).sum(1))
@@ -243,7 +243,7 @@ def pour(jar, t_end, longest):
         while True:
             new = extrapolated(f, y, h)
             g1, d1 = jar.contacts(new)[:2]
-            # A cubic between both ends: has a guard been on its other side, and is it there at the end?
+            # A cubic between both ends shows whether a guard has been on its other side, and whether it is there at the end.
             cubic = ((1 + 2 * s) * (1 - s) ** 2 * g0 + s * (1 - s) ** 2 * h * d0 + s**2 * (3 - 2 * s) * g1
                      - s**2 * (1 - s) * h * d1)
             passed, inside = side * g1 < 0, (side * cubic < -1e-15).any(0)
@@ -272,7 +272,7 @@ def pour(jar, t_end, longest):
 
 
 def show_both(case, name, a, b):
-    """A number from two runs: as many digits as they share."""
+    """A number from two runs with the digits that they share."""
     digits = 19 if a == b else int(-np.log10(abs(a - b) / max(abs(a), LONG("1e-3"))))
     text = np.format_float_positional(a, min(digits, 19), unique=False, fractional=False, trim="-")
     print(f"{case:<36} {name:<18} {text:<24} ({min(digits, 19)} digits)", flush=True)

@@ -43,7 +43,7 @@ def solve(f, t, y, t_end, tolerance, h_max=mp.inf, event=None, jump=None):
             h *= max(grow, mp.mpf("0.1"))
             continue
         if jump and y[event[0]] == 0 and event[1] * new[event[0]] > 0:
-            h /= 2  # flew and came back within the step: see the flight first
+            h /= 2  # left and returned within the step: resolve the flight first
         elif event and event[1] * y[event[0]] < 0 < event[1] * new[event[0]]:
             i, d = event[0], h * y[event[0]] / (y[event[0]] - new[event[0]])
             for _ in range(50):  # Newton by re-integration
@@ -121,7 +121,7 @@ def keller_miksis(t_end):
 
 
 def relief_valve(flow, t_end=40):
-    """With pressure = z^2 and, for the first 0.01, t = s^2: the root of the pressure is then smooth at the start."""
+    """With pressure = z^2 and, for the first 0.01, t = s^2: the square root of the pressure is then smooth at the start."""
     k, x0, beta, q, r = mp.mpf("1.25"), mp.mpf(10), mp.mpf(20), mp.mpf(flow), mp.mpf("0.8")
 
     def f(t, y):

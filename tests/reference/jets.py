@@ -15,7 +15,7 @@ def w(t):
     return mp.mpf("1.5") - mp.mpf("0.5") * t + mp.mpf("0.25") * t**2
 
 
-# The argument's coefficients are exact in binary but for the first, which is rounded as the test rounds it.
+# The argument's coefficients are exact in binary, except the first, which is rounded as in the test.
 FIRST = mp.mpf(float(0.6))
 
 

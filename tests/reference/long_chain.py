@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Prints the numbers of a chain of 33 links in tests/test_mechanics.cpp. Needs numpy and scipy; a minute.
+"""Prints the numbers of a chain of 33 links in tests/test_large_mechanics.cpp. Needs numpy and scipy; a minute.
 
-By the angles of the links alone, where saltus has all coordinates and multipliers: the equations are those of chain() in
+Uses the angles of the links only, while saltus has all coordinates and multipliers: the equations are those of chain() in
 mechanics.py. Two tolerances show which digits are right."""
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import cho_factor, cho_solve
 
 n, m, l, g = 33, 0.5, 0.2, 9.81
-part = np.where(np.eye(n), 0.5, np.tril(np.ones((n, n))))  # by how much of link j the middle of link k is carried
+part = np.where(np.eye(n), 0.5, np.tril(np.ones((n, n))))  # share of link j in the position of the middle of link k
 c, d = part.T @ part, part.sum(axis=0)
 
 

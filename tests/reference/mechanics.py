@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the numbers of tests/test_mechanics.cpp that are no closed forms of a line. Needs python3-mpmath; some minutes.
+"""Prints the numbers of tests/test_mechanics.cpp that are not one-line closed forms. Needs python3-mpmath; some minutes.
 
-All in as few coordinates as there are degrees of freedom, where saltus has redundant ones with multipliers: loops of one degree
+All systems use as many coordinates as degrees of freedom, while saltus has redundant ones with multipliers: loops of one degree
 of freedom by quadrature of the energy integral, tops by elliptic functions, the others by the extrapolation method of
 integrated.py in 36 digits."""
 import sys
@@ -21,7 +21,7 @@ def show(case, **values):
 
 
 def derivative_along(point):
-    """d/da of a list of functions of one angle, by a central difference of order 12 in 36 digits: 20 of them are right."""
+    """d/da of a list of functions of one angle by a central difference of order 12 with 36 digits, of which 20 are right."""
     def at(a):
         h = mp.mpf(10) ** -4
         weights = [mp.mpf(x) for x in ("0.85714285714285714285714285714285714286", "-0.26785714285714285714285714285714285714",
@@ -38,7 +38,7 @@ def derivative_along(point):
 
 
 def time_of_turn(inertia, potential, speed, begin, end, pieces=8):
-    """From angle to angle of a system of one degree of freedom that has `speed` at angle 0: the integral of d angle/speed."""
+    """Time from angle to angle of a system of one degree of freedom with `speed` at angle 0: the integral of d angle/speed."""
     energy = inertia(mp.mpf(0)) * speed**2 / 2 + potential(mp.mpf(0))
     rate = lambda a: mp.sqrt(inertia(a) / (2 * (energy - potential(a))))
     return mp.quad(rate, [begin + (end - begin) * mp.mpf(k) / pieces for k in range(pieces + 1)])
@@ -95,7 +95,7 @@ def four_bar(speed=mp.mpf(8)):
 
 
 def solved(matrix, right):
-    """Gauss without exchanges: the matrix is positive definite."""
+    """Gaussian elimination without row exchanges, since the matrix is positive definite."""
     a, b, n = [row[:] for row in matrix], right[:], len(right)
     for k in range(n):
         for i in range(k + 1, n):
@@ -108,10 +108,10 @@ def solved(matrix, right):
 
 
 def chain(n, t_end):
-    """By absolute angles a of n links: sum_j l^2 m c_ij (cos(a_i - a_j) a_j'' + sin(a_i - a_j) a_j'^2) + J a_i'' = -g l m d_i cos a_i."""
+    """Absolute angles a of n links: sum_j l^2 m c_ij (cos(a_i - a_j) a_j'' + sin(a_i - a_j) a_j'^2) + J a_i'' = -g l m d_i cos a_i."""
     m, l = mp.mpf("0.5"), mp.mpf("0.2")
     own, beyond = mp.mpf(1) / 2, mp.mpf(1)
-    # By how much of link j the middle of link k is carried.
+    # Share of link j in the position of the middle of link k.
     part = lambda k, j: own if j == k else (beyond if j < k else mp.mpf(0))
     c = [[sum(part(k, i) * part(k, j) for k in range(n)) for j in range(n)] for i in range(n)]
     d = [sum(part(k, i) for k in range(n)) for i in range(n)]
@@ -159,14 +159,14 @@ def heavy_top():
                    key=lambda z: mp.re(z))
     u1, u2, u3 = (mp.re(z) for z in roots)
     k2, rate = (u2 - u1) / (u3 - u1), mp.sqrt(beta * (u3 - u1)) / 2
-    # u = u1 + (u2 - u1) sn^2(rate t + start), from whichever of u1 and u2 is 0
+    # u = u1 + (u2 - u1) sn^2(rate t + start), starting at the one of u1 and u2 that is 0
     start = mp.mpf(0) if abs(u1) < mp.mpf(10) ** -25 else mp.ellipk(k2)
     show("heavy_top", u1=u1, u2=u2, u3=u3, z=u1 + (u2 - u1) * mp.ellipfun("sn", 2 * rate + start, m=k2) ** 2,
          period=2 * mp.ellipk(k2) / rate)
 
 
 def rolling_disc(t_end=2):
-    """Routh's equations in the lean, three rates and the heading; a thin disc, leaning at the start at a rate of 0.5."""
+    """Routh's equations in the lean, three angular velocities and the heading; a thin disc whose lean has the initial rate 0.5."""
     m, R, lean, turning, wobble = map(mp.mpf, ("2", "0.3", "1.2", "1", "0.5"))
     A = m * R * R / 4
     C = 2 * A

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prints the numbers of tests/reference_more_events.hpp. Needs python3-mpmath; half a minute.
 
-Most of these models are known in closed form between events, so that an event is a root of a formula. Three are not
-(stick-slip in the slip phase, Izhikevich's neuron, the two tanks): they are integrated by Gragg's midpoint rule with
-extrapolation at two tolerances, and the digits on which the two agree are printed. Nothing is taken from saltus."""
+Most of these models have closed forms between events, so that an event is a root of a formula. Three have none (stick-slip in
+the slip phase, Izhikevich's neuron, the two tanks): they are integrated by Gragg's midpoint rule with extrapolation at two
+tolerances, and the digits on which the two agree are printed. Nothing is taken from saltus."""
 import sys
 
 import mpmath as mp
@@ -37,7 +37,7 @@ def first_root(g, start, end, step):
     return None
 
 
-# --- integration where there is no formula -------------------------------------------------------------------------
+# --- integration without a formula ---------------------------------------------------------------------------------
 
 
 def extrapolated_step(f, y, h, columns=11):
@@ -62,7 +62,7 @@ def extrapolated_step(f, y, h, columns=11):
 def until(f, y, stops, tolerance, h_max):
     """Integrates y' = f(y) to the first stop (name, g, direction); returns its name and the state there.
 
-    A stop at zero when it starts is not armed before it has left zero."""
+    A stop that is zero at the beginning is armed only after it has left zero."""
     h = h_max / 16
     armed = {name: abs(g(y)) > num(10) ** -20 for name, g, _ in stops}
     while True:
@@ -135,12 +135,12 @@ def filippov_plane(t_end=num(1), x=num("1.5"), y=num(1), plus=(-2, "1.5"), minus
 
 
 def stick_slip(t_end, damping="0", sticking=False):
-    """Slip phases by integration; stick phases exactly: x' = v_belt until k x + c v_belt = F."""
+    """Slip phases by integration, stick phases exactly: x' = v_belt until k x + c v_belt = F."""
     m, k, c, belt, force, decay = num(1), num(1), num(damping), num("0.2"), num(1), num(3)
     t_end = num(t_end)
     loose = (force - c * belt) / k
 
-    def slip(y):  # slower than the belt, which pulls it forwards
+    def slip(y):  # slower than the belt, which pulls the block forwards
         _, x, v = y
         return [num(1), v, (force / (1 + decay * (belt - v)) - k * x - c * v) / m]
 
@@ -235,8 +235,8 @@ def coulomb_oscillator(case, t_end, amplitude, frequency, static, kinetic):
 
 
 def two_tanks(case, t_end, levels=("0.25", "0.10"), upper="4e-5", high="0.22"):
-    """Between two guards one head w may vanish, where its root is not smooth. With w = z^2 and dt = 2 z ds all is smooth in
-    s: w is a level above the upper pipe if only that one is above it, else the difference of the levels."""
+    """Between two guards one head w may vanish, where its square root is not smooth. With w = z^2 and dt = 2 z ds all is smooth in
+    s: w is a level above the upper pipe if only that one is above it, otherwise the difference of the levels."""
     area, low_pipe, outlet, height, inflow, low = (num(a) for a in ("0.015", "2e-5", "3e-5", "0.3", "1.5e-4", "0.12"))
     up_pipe, high, g2, t_end = num(upper), num(high), mp.sqrt(2 * num("9.81")), num(t_end)
 
@@ -294,7 +294,7 @@ def two_tanks(case, t_end, levels=("0.25", "0.10"), upper="4e-5", high="0.22"):
 
 
 def pwm_boost_converter(case, t_end, load, voltage, first=6, duty="0.5"):
-    """Linear in each of its three modes; the clock is known, and the rest are roots of the flow."""
+    """Linear in each of its three modes; clock events are known, all other events are roots of the flow."""
     V, L, C, T, R, D = num(12), num("100e-6"), num("20e-6"), num("20e-6"), num(load), num(duty)
     a = 1 / (2 * R * C)
     w = mp.sqrt(1 / (L * C) - a * a)
@@ -366,23 +366,23 @@ class leg:
 
     def __init__(self, theta0, w0):
         self.theta0, self.w0 = theta0, w0
-        self.k2 = w0 * w0 / 4 + mp.cos(theta0 / 2) ** 2  # > 1: it goes over the top
+        self.k2 = w0 * w0 / 4 + mp.cos(theta0 / 2) ** 2  # > 1: the wheel passes the top
 
     def passes(self):
         return self.k2 > 1
 
     def time_to(self, theta):
-        """From theta0 < theta, forwards over the top."""
+        """Time from theta0 < theta, forwards over the top."""
         k = mp.sqrt(self.k2)
         return (mp.ellipf((mp.pi - self.theta0) / 2, 1 / self.k2) - mp.ellipf((mp.pi - theta) / 2, 1 / self.k2)) / k
 
     def time_back(self):
-        """Up to where it turns, and back to theta0."""
+        """Time to the turning point and back to theta0."""
         k = mp.sqrt(self.k2)
         return 2 * (mp.ellipk(self.k2) - mp.ellipf(mp.asin(mp.cos(self.theta0 / 2) / k), self.k2))
 
     def state(self, tau):
-        """After tau, on the way over the top."""
+        """State after tau, on the way over the top."""
         k = mp.sqrt(self.k2)
         u = mp.ellipf((mp.pi - self.theta0) / 2, 1 / self.k2) - k * tau
         sn, cn, dn = (mp.ellipfun(name, u, m=1 / self.k2) for name in ("sn", "cn", "dn"))
@@ -411,7 +411,7 @@ def rimless_wheel(case, t_end, w="0.5", gamma="0.08"):
 
 
 def rimless_wheel_at_rest(case, w, gamma="0.02"):
-    """The times of rocking add up; with 110 digits, since the time of a small swing is a small difference."""
+    """The times of rocking add up; uses 110 digits, since the time of a small swing is a small difference."""
     digits, mp.mp.dps = mp.mp.dps, 110
     alpha, gamma, w = mp.pi / 8, num(gamma), num(w)
     r, gain = mp.cos(2 * alpha), 4 * mp.sin(gamma) * mp.sin(alpha)
@@ -423,7 +423,7 @@ def rimless_wheel_at_rest(case, w, gamma="0.02"):
             w = r * mp.sqrt(w * w + gain)
             events.append((t, "front"))
             continue
-        t += now.time_back()  # the leg behind strikes with the speed it left with
+        t += now.time_back()  # the rear leg strikes with the speed at which it left
         w *= r
         events.append((t, "back" if on_front else "front"))
         on_front = not on_front
@@ -436,14 +436,14 @@ def rimless_wheel_at_rest(case, w, gamma="0.02"):
 
 
 def newtons_cradle(case, raised, t_end, e=1):
-    """All bobs pass their places at odd multiples of a quarter period, whatever their speeds. At e < 1 only one click
-    is followed: after it the bobs drift apart and the next click depends on rounding."""
+    """All bobs pass their rest positions at odd multiples of a quarter period, for all speeds. With e < 1 only one click is
+    followed: after it the bobs drift apart and the next click depends on rounding."""
     e, w, reach, t_end, bobs = num(e), mp.pi, num("0.1"), num(t_end), 5
     clicks = int(mp.floor(t_end + num("0.5")))
     assert e == 1 or clicks == 1
     events, v = [], [-reach * w if i < raised else num(0) for i in range(bobs)]
     for n in range(clicks):
-        v = [-a for a in v]  # at the next click, if there were no impact
+        v = [-a for a in v]  # velocities at the next click without an impact
         while due := [i for i in range(bobs - 1) if v[i] > v[i + 1]]:
             events += [(n + num("0.5"), f"contact_{i}") for i in due]
             for i in due:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The outer solar system after 20,000 days, by heyoka in 80-bit arithmetic at 1e-19: positions, for tests/test_taylor.cpp."""
+"""Positions in the outer solar system after 20,000 days, by heyoka in 80-bit arithmetic at 1e-19, for tests/test_taylor.cpp."""
 import re
 from pathlib import Path
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the ring modulator of index 2 at the end of its span, for any_order.json. Needs python3-mpmath and python3-numpy.
 
-The method of stiff.py, on equations of index 1: the law for the whole ring, i3 + i4 + i5 + i6 = 0, which holds at the start, is
-replaced by its time derivative with the currents' derivatives put in. Everything else stands there, too."""
+The method of stiff.py, on equations of index 1: the current law for the whole ring, i3 + i4 + i5 + i6 = 0, which holds at the start, is
+replaced by its time derivative with the currents' derivatives inserted. All other parts are in stiff.py."""
 from stiff import PI, RING_NAMES, np, num, ring_rates, twice, RING
 
 

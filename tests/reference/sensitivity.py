@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Indices of sensitivity by SALib of the samples that saltus makes: sensitivity.json.
+"""Sensitivity indices by SALib for the samples that saltus makes: sensitivity.json.
 
     pip install SALib netCDF4
     tests/reference/sensitivity.py PATH/TO/saltus > tests/reference/sensitivity.json
 
-SALib (J. Herman, W. Usher, J. Open Source Softw. 2 (2017) 97) is given the results of the instances, and of Morris trajectories the
-samples as they are in the file.
+SALib (J. Herman, W. Usher, J. Open Source Softw. 2 (2017) 97) gets the results of the instances, and for Morris trajectories also the
+samples of the file.
 """
 import json
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where Lorenz' equations and an orbit of two bodies are after a while, for tests/test_taylor.cpp: by Taylor series of order 60 in 50
-digits with mpmath, and by Kepler's equation.
+"""Positions of the Lorenz equations and of a two-body orbit at an end time, for tests/test_taylor.cpp: by Taylor series of order 60 with
+50 digits by mpmath, and by Kepler's equation.
 
     tests/reference/series.py
 """
@@ -24,7 +24,7 @@ def lorenz(rho, t_end, y):
 
 
 def orbit(r, v, t):
-    """From the point next to the centre on, at the distance r and with the velocity v."""
+    """Starts at the point closest to the centre, at distance r with velocity v."""
     a = 1 / (2 / r - v**2)
     e, n = 1 - r / a, a ** mpf(-1.5)
     anomaly = mp.findroot(lambda u: u - e * mp.sin(u) - n * t, n * t)

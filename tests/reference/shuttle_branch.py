@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Where a branch of shuttle_reentry ends: its second derivative of the constraint, a cos beta + b sin beta + c, has no root any more
-where c^2 > a^2 + b^2. Index reduced by hand, no code of saltus: c'' along the field by complex steps, beta as the root on the side asked
-for, SciPy's DOP853 at 1e-13 up to the end. Prints the time at which it comes, for either branch."""
+"""End of a branch of shuttle_reentry: its second derivative of the constraint, a cos beta + b sin beta + c, has no root if
+c^2 > a^2 + b^2. Index reduced by hand, no code of saltus: c'' along the field by complex steps, beta as the root on the requested
+side, SciPy's DOP853 at 1e-13 up to the end. Prints the end time of either branch."""
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -28,7 +28,7 @@ def field(x, cos_beta, sin_beta):
 
 
 def first_derivative(x):
-    """c' of the constraint, in which beta does not occur."""
+    """c' of the constraint, which does not contain beta."""
     H, V = x[0], x[3]
     drag = CD * 0.5 * 0.002378 * np.exp(-H / 23800.0) * AREA * V * V / MASS
     dx = field(x, 0.0, 0.0)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Prints the numbers of tests/reference_stiff.hpp. Needs python3-mpmath and python3-numpy; ten minutes, most of them for
-the ring modulator. With names as arguments, only those problems. `--scipy` compares with scipy's own Radau method.
+the ring modulator. With names as arguments, only those problems run. `--scipy` compares with scipy's own Radau method.
 
-Closed forms (the orbit, the ball, the ring of switching diodes) are evaluated in 40 digits. All others are integrated in
-80-bit numbers by Radau IIA with 9 and 11 stages, orders 17 and 21, at two tolerances; the digits on which the two runs
-agree are printed. Stages are solved for by Newton's method with derivatives from complex steps; events are roots that
-are reached by integrating up to them. Where a publication has numbers, the largest difference from them is printed.
+Closed forms (the orbit, the ball, the ring of switching diodes) are evaluated with 40 digits. All others are integrated in
+80-bit arithmetic by Radau IIA with 9 and 11 stages, orders 17 and 21, at two tolerances; the digits on which the two runs
+agree are printed. Newton's method solves for the stages, with derivatives from complex steps; events are roots that the
+integration reaches. For published numbers, the largest difference from them is printed.
 Nothing here is shared with saltus."""
 import os
 import sys
@@ -58,7 +58,7 @@ class Refused(Exception):
 
 
 class Problem:
-    """0 = F(t, y, y'), elementwise over columns; `floor`: below which the size of a component does not matter."""
+    """0 = F(t, y, y'), elementwise over columns; `floor`: the size below which a component does not matter."""
 
     def __init__(self, F, floor):
         self.F, self.floor = F, np.array(floor, LONG)
@@ -134,7 +134,7 @@ class Event:
 
 
 def solve(problem, radau, t_end, y, tolerance, events=lambda: (), h=1e-6):
-    """From t = 0. `events()` are those of the present mode. Returns the state, and (time, name, state before) of events."""
+    """Integrates from t = 0. `events()` are those of the current mode. Returns the state, and (time, name, state before) of events."""
     t, t_end, y, h, log, old, fresh = LONG(0), num(t_end), np.array(y, LONG), LONG(h), [], None, None
     x = np.arange(25).astype(LONG) / 24
     while t < t_end:
@@ -200,7 +200,7 @@ RUNS = ((11, 1e-15), (9, 1e-13))
 
 
 def show(case, name, a, b):
-    """A number from two runs: as many digits as they share."""
+    """A number from two runs with the digits that they share."""
     digits = 19 if a == b else int(-np.log10(abs(a - b) / max(abs(a), LONG(1e-300))))
     text = np.format_float_scientific(a, max(min(digits, 19), 1) - 1, unique=False)
     print(f"{case:<44} {name:<16} {text:<26} ({min(digits, 19)} digits)", flush=True)
@@ -237,7 +237,7 @@ def ode(f):
 
 
 def confirm(case, f, start, t_end, y, atol):
-    """The same by scipy in doubles."""
+    """The same by scipy in double precision."""
     from scipy.integrate import solve_ivp
     r = solve_ivp(lambda t, y: np.array(f(t, y), float), (0, float(t_end)), [float(v) for v in start], method="Radau",
                   rtol=1e-12, atol=atol)
@@ -292,7 +292,7 @@ def hires():
 def pollu():
     k = [num(v) for v in """0.35 26.6 1.23e4 8.6e-4 8.2e-4 1.5e4 1.3e-4 2.4e4 1.65e4 9e3 0.022 1.2e4 1.88 1.63e4 4.8e6
                             3.5e-4 0.0175 1e8 4.44e11 1240 2.1 5.78 0.0474 1780 3.12""".split()]
-    # Reactants (with the number of the species), and what a reaction adds to each species.
+    # Reactants (with the number of the species), and the change of each species by the reaction.
     reactions = [((1,), {1: -1, 2: 1, 3: 1}), ((2, 4), {2: -1, 4: -1, 1: 1}), ((5, 2), {5: -1, 2: -1, 6: 1, 1: 1}),
                  ((7,), {7: -1, 5: 2, 8: 1}), ((7,), {7: -1, 8: 1}), ((7, 6), {7: -1, 6: -1, 5: 1, 8: 1}),
                  ((9,), {9: -1, 5: 1, 8: 1, 10: 1}), ((9, 6), {9: -1, 6: -1, 11: 1}),
@@ -372,8 +372,8 @@ def campbell_orbits():
 
 
 def stiff_ball(t_end=mp.mpf(4), g=mp.mpf("9.81")):
-    """m = 1. In contact y = -g/k + a exp(r1 s) + b exp(r2 s), where r1 and r2 are the roots of r^2 + c r + k, real or a
-    pair: with y = 0 and y' = v at s = 0. In flight a parabola."""
+    """m = 1. In contact y = -g/k + a exp(r1 s) + b exp(r2 s), where r1 and r2 are the roots of r^2 + c r + k, real or a conjugate
+    pair, with y = 0 and y' = v at s = 0. In flight a parabola."""
     for k, c in ((mp.mpf(10) ** 8, mp.mpf(2000)), (mp.mpf(10) ** 4, mp.mpf(20)), (mp.mpf(10) ** 8, mp.mpf(10) ** 5)):
         case, rest = f"stiff_ball k={mp.nstr(k, 3)} c={mp.nstr(c, 3)}", -g / k
         root = mp.sqrt(mp.mpc(c * c / 4 - k))
@@ -394,7 +394,7 @@ def stiff_ball(t_end=mp.mpf(4), g=mp.mpf("9.81")):
             t, v, height = t + fall, v - g * fall, mp.mpf(0)
             events.append((t, v))
             lifts = None
-            if mp.im(root) > 0:  # after the first maximum it never comes as high again
+            if mp.im(root) > 0:  # later maxima are lower than the first
                 turn = 2 * mp.pi / mp.im(root)
                 s = [turn * j / 200 for j in range(1, 201)]
                 up = [j for j in range(199) if contact(v, s[j])[0] < 0 <= contact(v, s[j + 1])[0]]
@@ -441,7 +441,7 @@ def transistor_amplifier():
 
 
 def rectifier_dae():
-    """Currents and events are those of carver_3, by event_problems.py; the voltages at the end follow from its i1'."""
+    """Currents and events are those of carver_3 from event_problems.py; the voltages at the end follow from its i1'."""
     e1, rate = 100 * mp.sin(mp.mpf("8.5") * mp.pi), mp.mpf("2103.239857050681682")
     v = e1 - mp.mpf("1e-3") * rate
     print(f"{'rectifier_dae t=0.085':<44} {'v, u2':<16} {mp.nstr(v, 17)}  {mp.nstr(-e1 - v, 17)}")
@@ -497,7 +497,7 @@ def ring_modulator_switched(open_="1e-2", closed="1e-5", t_end=mp.mpf("1e-3")):
             b = [mp.matrix(rates(unit(-1), mp.mpf("0.5"), mp.mpf(0))), mp.matrix(rates(unit(-1), mp.mpf(0), mp.mpf(2)))]
             phasor = [mp.lu_solve(mp.mpc(0, w[i]) * mp.eye(n) - A, b[i]) for i in (0, 1)]
             values, vectors = mp.eig(A)
-            # Rows that give the states and the four voltages.
+            # Rows for the states and the four voltages.
             rows = mp.zeros(n + 4, n)
             for i in range(n):
                 rows[i, i] = 1
@@ -522,7 +522,7 @@ def ring_modulator_switched(open_="1e-2", closed="1e-5", t_end=mp.mpf("1e-3")):
         return y
 
     def scan(on, t0, c, times):
-        """The four voltages in doubles."""
+        """The four voltages in double precision."""
         values, _, _, _, moved, forcing = mode(on)
         to = lambda m: np.array(m.tolist(), complex)
         waves = np.exp(np.outer(np.array([complex(v) for v in values]), times - float(t0))) * to(mp.matrix(c))

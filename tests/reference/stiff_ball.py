@@ -1,5 +1,5 @@
-# Times at which a ball reaches and leaves a hard ground (problems/stiff_ball.hpp), with their derivatives by gravity, stiffness and
-# damping: flight and contact in closed form, the end of a contact by a root of it, central differences, all in 60 digits (mpmath).
+# Times at which a ball touches and leaves a hard ground (problems/stiff_ball.hpp), with derivatives by gravity, stiffness and damping:
+# flight and contact in closed form, the end of a contact by root finding, central differences, all with 60 digits (mpmath).
 from mpmath import cos, exp, findroot, mp, mpf, sin, sqrt
 
 mp.dps = 60
@@ -7,7 +7,7 @@ TIMES = 6
 
 
 def times(gravity, stiffness, damping):
-    decay, rest = damping / 2, gravity / stiffness  # of a unit mass; it rests that far below the ground
+    decay, rest = damping / 2, gravity / stiffness  # unit mass; rest is the depth below the ground at rest
     omega = sqrt(stiffness - decay**2)
     t = sqrt(2 / gravity)
     velocity = -gravity * t

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Prints the numbers of the double pendulum with a stop in tests/test_contact.cpp. Needs python3-scipy.
 
-In two angles, by SciPy's DOP853 at 1e-13: free flight, impacts of the knee with Newton's restitution, which accumulate, and a straight
-leg of one angle until the torque in its knee falls to zero. Angles are from below, the knee is straight at equal ones."""
+Two angles, by SciPy's DOP853 at 1e-13: free flight, impacts of the knee with Newton's restitution, which accumulate, and a straight leg
+with one angle until the torque in its knee falls to zero. Angles are measured from below; the knee is straight at equal angles."""
 import numpy as np
 from scipy.integrate import solve_ivp
 
 M1, M2, L1, L2, G = 8.0, 4.0, 0.42, 0.45, 9.81  # parameters of problems/double_pendulum_with_stop.hpp
 RESTITUTION, START, END = 0.5, (0.5, -0.9), 5.0
-SLOWEST = 1e-8  # rad/s: an impact that is slower is the last
+SLOWEST = 1e-8  # rad/s: a slower impact is the last one
 
 
 def mass(a, b):
@@ -33,7 +33,7 @@ def straight(t, y):
 
 
 def torque(t, y):
-    """What the stop presses with: the thigh's equation has it with the sign of its gap."""
+    """Force of the stop: the thigh's equation has it with the sign of its gap."""
     a, b, u, v = y
     turn = straight(t, y)[2]
     return (mass(a, b)[0].sum() * turn) - force(a, b, u, v)[0]
@@ -48,7 +48,7 @@ for event in (gap, torque):
 
 
 def go(field, event, t, y):
-    """Until the event. From the stop a part of the flight is gone without it: SciPy takes zero for a side of its own."""
+    """Integrates until the event. From the stop, the first part of the flight has no event, because SciPy treats zero as a side."""
     how = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-15}
     rate = field(t, y)
     away, fall = y[2] - y[3], rate[2] - rate[3]

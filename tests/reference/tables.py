@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what SciPy makes of the knots of tests/test_tables.cpp: values and integrals. Needs python3-numpy and python3-scipy."""
+"""Prints SciPy's values and integrals for the knots of tests/test_tables.cpp. Needs python3-numpy and python3-scipy."""
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
@@ -20,7 +20,7 @@ row("line", np.interp(AT, t, v))
 row("integral of lines", [np.trapezoid(v, t)])
 row("integral of steps", [np.sum(v[:-1] * np.diff(t))])
 
-# Periodic: a monotone cubic has no such option, so three periods are laid side by side.
+# Periodic: the monotone cubic has no such option, so three periods are placed side by side.
 period = t[-1] - t[0]
 three = np.concatenate([t[:-1] - period, t[:-1], t + period])
 wide = PchipInterpolator(three, np.concatenate([v[:-1], v[:-1], v]))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the eigenvalues of half a vehicle (problems/hmmwv7p.hpp) at its start, for tests/test_partitioning.cpp. Needs python3-mpmath.
 
-In nine minimal coordinates, the chassis' place and angle and the angles of six bodies: positions of bodies are functions of these, and
-the rest follows from d'Alembert's principle. Derivatives are differences in 60 digits."""
+Nine minimal coordinates: the position and angle of the chassis and the angles of six bodies. Positions of bodies are functions of these,
+and d'Alembert's principle gives the equations. Derivatives are differences with 60 digits."""
 import mpmath as mp
 
 mp.mp.dps = 60
@@ -23,7 +23,7 @@ def place(body, x, z):
 
 
 def bodies(q):
-    """Each body's place and angle from the minimal coordinates."""
+    """Position and angle of each body from the minimal coordinates."""
     chassis = [q[0], q[1], q[2]]
     all_of_them = [chassis]
     for axle in range(2):
@@ -38,7 +38,7 @@ def bodies(q):
 
 
 def points(q):
-    """Of each axle: mount and end of the suspension, end of the upper arm, its bearing, wheel; then the chassis, which is first."""
+    """For each axle: mount and end of the suspension, end of the upper arm, its bearing, wheel; the chassis comes first."""
     of = bodies(q)
     r = []
     for axle in range(2):
@@ -85,7 +85,7 @@ def acceleration(q, v):
         tension = SPRING * (length - mp.mpf("0.5")) + DAMPER * rate - PRELOAD
         power(axle, 0, -tension * d / length)
         power(axle, 1, tension * d / length)
-        # The reaction acts on the chassis where the arm ends: that point, fixed to the chassis, and its velocity there.
+        # The reaction acts on the chassis at the end of the arm: that point, fixed to the chassis, and its velocity.
         chassis = mp.matrix([q[0], q[1]])
         r = arm - chassis
         there = mp.matrix([v[0] - v[2] * r[1], v[1] + v[2] * r[0]])

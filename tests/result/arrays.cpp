@@ -1,4 +1,4 @@
-// A result in memory: it is that of the file.
+// A result in memory must equal that of the file.
 #include "result/arrays.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace saltus::host::result_test {
 namespace {
 
-/// Dimensions, type, attributes and every bit.
+/// Compares dimensions, type, attributes and every bit.
 void expect_same(const reader& file, const result_array& a) {
   const std::string& name = a.what.name;
   ASSERT_TRUE(file.has(name)) << name;
@@ -46,7 +46,7 @@ void expect_same(const fs::path& path, const result_arrays& arrays) {
   EXPECT_EQ(arrays.attributes().size(), static_cast<std::size_t>(attributes));
   for (const auto& a : arrays.variables()) expect_same(file, a);
   for (const auto& [key, value] : arrays.attributes()) {
-    if (key == "created" || key == "history") continue;  // of the second in which each was made
+    if (key == "created" || key == "history") continue;  // these contain the time of creation
     if (const auto* text = std::get_if<std::string>(&value)) { EXPECT_EQ(file.text("", key.c_str()), *text) << key; }
   }
 }
@@ -66,7 +66,7 @@ TEST(result_arrays, are_those_of_the_file_whatever_the_order_of_chunks) {
   p.reductions = {{reduction::kind::mean, false, 0, "mean(lift)"}};
   result_writer writer(dir / "a.nc", p, origin);
   result_arrays arrays(p, origin);
-  for (const std::int64_t first : {7, 0, 4}) {  // 3 to 6 are never written but for 4 and 5
+  for (const std::int64_t first : {7, 0, 4}) {  // ids 3 and 6 are never written, 4 and 5 are
     chunk_data c = marked(p, first, first == 4 ? 2 : 3);
     for (long long slot = c.count - 1; slot >= 0; --slot) {
       const double before[] = {0.5 + static_cast<double>(first + slot), 1}, after[] = {2, 3};
@@ -96,7 +96,7 @@ const run_options in_memory = [] {
   return o;
 }();
 
-/// A run into a file and into memory.
+/// A run into a file and the same run into memory must agree.
 void expect_same_run(const folder& dir, const model& ball, const std::vector<std::string>& settings) {
   std::vector<flag> flags = {{"--set", "sweep.restitution={array=\"e\"}"}, {"--set", "run.chunk=3"}};
   for (const auto& one : settings) flags.push_back({"--set", one});
@@ -109,7 +109,7 @@ void expect_same_run(const folder& dir, const model& ball, const std::vector<std
   expect_same(p.file, *r.arrays);
 }
 
-// Both of one module; samples are in the test of marked chunks.
+// Both runs use one module; samples are tested by marked chunks.
 TEST(result_arrays, hold_rows_events_and_statistics_of_a_run) {
   const folder dir;
   const model ball = load(fs::path(SALTUS_SOURCE_FOLDER) / "problems/bouncing_ball.hpp");
@@ -140,9 +140,9 @@ TEST(result_arrays, a_model_that_is_loaded_is_compiled_once_and_no_other_text_is
   };
   EXPECT_NEAR(final_x(p), std::exp(-1.0), 1e-5);
   fs::remove(header);
-  EXPECT_NEAR(final_x(p), std::exp(-1.0), 1e-5) << "no file is asked for";
+  EXPECT_NEAR(final_x(p), std::exp(-1.0), 1e-5) << "the loaded model needs no header";
   write("2.0");
-  EXPECT_NEAR(final_x(p), std::exp(-1.0), 1e-5) << "it stays what was loaded";
+  EXPECT_NEAR(final_x(p), std::exp(-1.0), 1e-5) << "the loaded model does not change";
   plan other = p;
   other.method = "bs3";
   EXPECT_NE(complaint([&] { run(other, in_memory); }).second.find("has changed"), std::string::npos);

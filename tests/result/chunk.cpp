@@ -1,4 +1,4 @@
-// Statuses, chunks, and the event log, of which results are made.
+// Statuses, chunks and the event log, the parts of a result.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -27,7 +27,7 @@ TEST(status, every_row_explains_itself_and_every_group_is_right) {
   std::set<std::string> names;
   for (const status_row& row : status_table) {
     EXPECT_TRUE(names.insert(row.name).second);
-    EXPECT_EQ(std::string(row.name).find(' '), std::string::npos) << "flag_meanings are separated by blanks";
+    EXPECT_EQ(std::string(row.name).find(' '), std::string::npos) << "blanks separate flag_meanings";
     EXPECT_GT(std::string(row.meaning).size(), 10u);
     EXPECT_GT(std::string(row.remedy).size(), 5u);
   }
@@ -57,13 +57,13 @@ TEST(chunk, is_preset_to_not_run) {
   for (const auto counter : abi::counter_members<std::vector<long long>>)
     EXPECT_EQ(c.*counter, std::vector<long long>(5, 0));
   EXPECT_EQ(c.exception, std::vector<unsigned char>(5, 0));
-  EXPECT_EQ(c.residual, std::vector<double>(5, 0.0)) << "no constraint, no residual";
+  EXPECT_EQ(c.residual, std::vector<double>(5, 0.0)) << "without a constraint there is no residual";
   EXPECT_EQ(c.residual_of, std::vector<long long>(5, -1));
   ASSERT_EQ(c.switched.size(), 5u);
   for (double t : c.switched) EXPECT_TRUE(std::isnan(t));
   c.reset(constrained_valve(7), 0, 2);
   ASSERT_EQ(c.residual.size(), 2u);
-  for (double residual : c.residual) EXPECT_TRUE(std::isnan(residual)) << "there is one, but nobody knows it yet";
+  for (double residual : c.residual) EXPECT_TRUE(std::isnan(residual)) << "the residual exists, but is not known yet";
   EXPECT_EQ(c.residual_of, std::vector<long long>(2, -1));
 }
 
@@ -164,7 +164,7 @@ TEST(chunk, tally_counts_every_status_once) {
 
 TEST(chunk, tally_tells_rescued_from_ok_and_failed) {
   chunk_data c(valve(6), 0, 6);
-  c.status = {0, 0, 1, 5, 0, 10};  // the last four were taken over by rescue; one failed all the same, one was cut off
+  c.status = {0, 0, 1, 5, 0, 10};  // rescue took over the last four; one failed nevertheless, one was interrupted
   c.exception = {0, 0, 8, 8, 4, 4};
   tally t;
   t.add(c);
@@ -183,7 +183,7 @@ TEST(chunk, events_have_the_names_of_guards_time_events_and_ends_of_sliding) {
 
 // ----------------------------------------------------------------------------------------------------- the event log
 
-/// Rows of five instances, interleaved; before and after tell them apart.
+/// Rows of five instances, interleaved; the values before and after identify the rows.
 void log_some(event_log& log, int rows, int from = 0) {
   for (int k = from; k < from + rows; ++k) {
     const double before[] = {k + 0.25, k + 0.5}, after[] = {-1.0 * k, -k - 0.5};
@@ -191,7 +191,7 @@ void log_some(event_log& log, int rows, int from = 0) {
   }
 }
 
-/// All of a log as numbers, in its order.
+/// The whole log as numbers, in its order.
 std::vector<double> numbers_of(const event_log& log) {
   std::vector<double> all;
   log.for_each([&](const event_row& r) {
@@ -207,15 +207,15 @@ TEST(event_log, is_the_same_whether_it_fits_into_memory_or_not) {
   for (event_log* log : {&small, &large}) log->state_count = 2, log->folder = dir / "";
   small.memory = 10 * static_cast<std::size_t>(small.row_bytes());
   for (event_log* log : {&small, &large}) log_some(*log, 1000);
-  EXPECT_LE(small.slot.size(), 11u) << "the others are on disk";
+  EXPECT_LE(small.slot.size(), 11u) << "the other rows are on disk";
   EXPECT_EQ(large.slot.size(), 1000u);
-  EXPECT_TRUE(names_in(dir).empty()) << "in a file without a name";
+  EXPECT_TRUE(names_in(dir).empty()) << "the file on disk has no name";
   EXPECT_EQ(small.rows(), 1000);
   EXPECT_EQ(small.rows_by_slot(6), large.rows_by_slot(6));
   ASSERT_EQ(numbers_of(large).size(), 7000u);
   EXPECT_EQ(numbers_of(small), numbers_of(large));
 
-  // Some are dropped, and others follow: what rescue does.
+  // Some rows are dropped and others follow, as rescue does.
   for (event_log* log : {&small, &large}) {
     log->forget({false, true, false, false, true});
     event_log more;
@@ -255,7 +255,7 @@ TEST(result, does_not_depend_on_where_the_event_log_was) {
       chunk_data c = marked(p, first, first == 0 ? 3 : 2);
       EXPECT_EQ(c.log.folder, fs::path(dir / "a.nc").parent_path());
       c.log.memory = memory;
-      for (int k = 0; k < 70'000; ++k) {  // more than are written at once
+      for (int k = 0; k < 70'000; ++k) {  // more than one write buffer holds
         const double before[] = {k + 0.25, k + 0.5}, after[] = {-1.0 * k, -k - 0.5};
         c.log.append(k % c.count, k, k % 3, before, after);
       }
@@ -312,7 +312,7 @@ TEST(result, is_the_same_in_whatever_order_chunks_come) {
       EXPECT_EQ(a.integers(name), b.integers(name)) << name;
     EXPECT_EQ(a.number("count_finished"), b.number("count_finished"));
   }
-  // Where a chunk never comes the rows of the others are there all the same, in order.
+  // If a chunk never comes, the rows of the others are still present and in order.
   write("c.nc", {4, 3, 2, 1, 0}, 2);
   const reader c(dir / "c.nc");
   auto instances = c.integers("event_instance");
@@ -344,9 +344,9 @@ TEST(result, logs_that_wait_are_kept_in_memory_up_to_a_bound_and_then_on_disk) {
     EXPECT_LE(waiting.in_memory(), 3 * of_one);
     EXPECT_FALSE(waiting.take_next());
   }
-  EXPECT_EQ(waiting.in_memory(), 3 * of_one) << "the others are on disk";
+  EXPECT_EQ(waiting.in_memory(), 3 * of_one) << "the other rows are on disk";
   EXPECT_EQ(waiting.rows(), (chunks - 1) * per_chunk);
-  EXPECT_TRUE(names_in(dir).empty()) << "in files without a name";
+  EXPECT_TRUE(names_in(dir).empty()) << "the files on disk have no name";
   waiting.put({0, 10, log_of(0)});
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const auto next = waiting.take_next();

@@ -1,5 +1,5 @@
-// Results of made-up plans whose chunks are written by hand, so that every expected number is one that the test itself put in;
-// they are read back through the NetCDF C library.
+// Results of invented plans whose chunks are written by hand, so that the test itself has set every expected number. They are
+// read back through the NetCDF C library.
 #pragma once
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ namespace saltus::host::result_test {
 namespace fs = std::filesystem;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 class folder {
  public:
   folder() {
@@ -42,7 +42,7 @@ class folder {
   fs::path path_;
 };
 
-/// Reads a file back, as any NetCDF program would.
+/// Reads a file back like any NetCDF program.
 class reader {
  public:
   explicit reader(const fs::path& path) { must(nc_open(path.c_str(), NC_NOWRITE, &file_)); }
@@ -130,8 +130,8 @@ class reader {
   int file_ = -1;
 };
 
-/// A valve with two states, three parameters, one output, one discrete variable, three guards (more than states) of which
-/// one may slide, and a time event.
+/// A valve with two states, three parameters, one output, one discrete variable, three guards (more than states), one of which
+/// may slide, and a time event.
 inline plan valve(std::int64_t count) {
   plan p;
   p.model.name = "valve";
@@ -152,11 +152,11 @@ inline plan valve(std::int64_t count) {
   p.axes = {{{{{target::kind::parameter, 1, "flow"}, ranged{0, 1, count, false}}}, count}};
   p.count = count;
   p.text = "model = \"valve\"\n";
-  p.seed = 18446744073709551615u;  // the largest
+  p.seed = 18446744073709551615u;  // the largest seed
   return p;
 }
 
-/// The valve whose velocity follows from a constraint.
+/// The valve with a constraint that determines its velocity.
 inline plan constrained_valve(std::int64_t count) {
   plan p = valve(count);
   p.model.equations = abi::semi_explicit;
@@ -164,7 +164,7 @@ inline plan constrained_valve(std::int64_t count) {
   return p;
 }
 
-/// The valve by the method `auto`.
+/// The valve with the method `auto`.
 inline plan stiff_valve(std::int64_t count) {
   plan p = valve(count);
   p.stiff_method = "rodas5p";
@@ -176,7 +176,7 @@ inline void also_varies(plan& p, target::kind which, int index) {
   p.axes[0].columns.push_back({{which, index, ""}, ranged{0, 1, p.count, false}});
 }
 
-/// Numbers that say what they are: `tag` of the array, column, instance.
+/// A number that identifies its place: `tag` of the array, column, instance.
 inline double mark(double tag, std::size_t j, std::int64_t id) {
   return tag + static_cast<double>(j) / 8 + 1000.0 * static_cast<double>(id);
 }
@@ -241,7 +241,7 @@ inline std::vector<double> marks(double tag, std::size_t j, std::int64_t count) 
   return v;
 }
 
-/// The message and the exit code of the `error` that `action` throws.
+/// Message and exit code of the `error` that `action` throws.
 template <class Action>
 std::pair<int, std::string> complaint(Action action) {
   try {
@@ -250,7 +250,7 @@ std::pair<int, std::string> complaint(Action action) {
   return {-1, "no error"};
 }
 
-/// The names by number, as they stand in files that exist: entries are only ever added.
+/// The names by number, as existing files contain them: entries may only be added.
 inline const std::vector<std::string> status_names = {
     "finished",     "stopped",         "step_budget",   "event_budget",  "step_too_small", "not_finite",
     "bad_start",    "event_loop",      "not_located",   "not_run",       "interrupted",    "guard_violated",

@@ -1,4 +1,4 @@
-// What `saltus show` prints of a result, and the progress line.
+// Output of `saltus show`, and the progress line.
 #include <pty.h>
 #include <sys/stat.h>
 
@@ -29,7 +29,7 @@ namespace {
 
 // ---------------------------------------------------------------------------------------------------------------- show
 
-/// What `show` prints.
+/// The text that `show` prints.
 std::string shown(const show_options& options) {
   char* text = nullptr;
   std::size_t size = 0;
@@ -41,7 +41,7 @@ std::string shown(const show_options& options) {
   return result;
 }
 
-/// Every one of `parts` is in `text`, in this order; blanks count as one.
+/// All of `parts` must be in `text`, in this order; any number of blanks counts as one.
 void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
   std::string squeezed;
   for (char c : text)
@@ -101,7 +101,7 @@ TEST(show, summary_as_json) {
                                  [](const json& variable) { return variable["name"] == "flow"; });
   ASSERT_NE(flow, all["variables"].end());
   EXPECT_EQ((*flow)["dimensions"], (json{"instance"}));
-  // Keys come in the order in which a reader wants them.
+  // Keys come in the order of importance to a reader.
   expect_in_order(text,
                   {"\"file\":", "\"instances\":", "\"status\":", "\"counters\":", "\"variables\":", "\"model\":"});
 }
@@ -141,7 +141,7 @@ TEST(show, residuals) {
                             "residual 1.25e-09 in the equation of velocity, the largest after any step", "parameters"});
   expect_in_order(text(1), {"status inconsistent: no values of the algebraic states were found", "remedy",
                             "residual 0.375 in the equation of velocity, the worst", "parameters"});
-  EXPECT_EQ(text(2).find("in the equation of"), std::string::npos) << "it has none";
+  EXPECT_EQ(text(2).find("in the equation of"), std::string::npos) << "it has no residual";
   const json worst = json::parse(shown({.file = file, .instance = 1, .json = true}));
   EXPECT_EQ(worst["residual"], 0.375);
   EXPECT_EQ(worst["residual_of"], "velocity");
@@ -294,7 +294,7 @@ TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
   EXPECT_EQ(all["state"], "cut short: cannot write a.nc: No space left on device");
   EXPECT_TRUE(all.contains("settings"));
   write_marked(dir / "whole.nc", p, 2000);
-  EXPECT_EQ(shown({.file = (dir / "whole.nc").string()}).find("\n  state "), std::string::npos) << "nothing to say";
+  EXPECT_EQ(shown({.file = (dir / "whole.nc").string()}).find("\n  state "), std::string::npos) << "no state shown";
   expect_in_order(shown({.file = mixed(dir).string()}), {"state interrupted"});
 
   std::string bad = content(dir / "a.nc.part");
@@ -308,7 +308,7 @@ TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
   EXPECT_NE(text.find("the file is damaged"), std::string::npos) << text;
 }
 
-/// A file with the marks of a result, two instances and three rows of events; `also` changes what is defined so far.
+/// A file with the marks of a result, two instances and three rows of events; `also` changes the definitions so far.
 std::string like_a_result(
     const fs::path& path, const std::vector<long long>& status, const std::vector<long long>& rows,
     const std::function<void(int file, int instance)>& also = [](int, int) {}) {
@@ -350,7 +350,7 @@ TEST(show, refuses_results_that_it_would_not_have_written) {
   EXPECT_NE(
       said(like_a_result(file, {0, 0}, {1, 2}, counter_in_a_square)).find("steps is not what a result of saltus has"),
       std::string::npos);
-  // A list where one number is expected was written over what stood behind that.
+  // A list in place of one number once overwrote the memory behind that number.
   const auto list_of_seeds = [](int of, int) {
     const unsigned long long seeds[] = {1, 2, 3, 4};
     const double seconds[] = {1.0, 2.0, 3.0};
@@ -442,7 +442,7 @@ TEST(progress, a_note_is_shown_while_it_runs) {
   close(master);
   EXPECT_NE(text.find("valve  99/100  99.0 %  1 instance (7) for 1:20  0:00 elapsed  0:00 left"), std::string::npos)
       << text;
-  EXPECT_EQ(text.find("1:20", text.find("1:20") + 1), std::string::npos) << "the last line is of a run that is over";
+  EXPECT_EQ(text.find("1:20", text.find("1:20") + 1), std::string::npos) << "the last line describes a finished run";
 }
 
 TEST(progress, on_a_terminal_a_bar) {
@@ -451,7 +451,7 @@ TEST(progress, on_a_terminal_a_bar) {
   std::string text = on_terminal(120);
   EXPECT_NE(text.find("\rvalve  100/100  100.0 %"), std::string::npos) << text;
   EXPECT_NE(text.find("\033[32m" + std::string(40, '=') + "\033[0m"), std::string::npos) << text;
-  EXPECT_LT(std::count(text.begin(), text.end(), '\r'), 20) << "at most ten drawings a second";
+  EXPECT_LT(std::count(text.begin(), text.end(), '\r'), 20) << "at most ten updates a second";
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 
   setenv("NO_COLOR", "1", 1);

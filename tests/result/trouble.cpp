@@ -1,4 +1,4 @@
-// Results that are not complete, not the only ones of their name, or damaged; places that cannot be written.
+// Incomplete or damaged results, results that share a name, and places that cannot be written.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,7 +37,7 @@ TEST(result, appears_only_when_complete) {
     EXPECT_TRUE(fs::exists(dir / "a.nc.part"));
   }
   EXPECT_EQ(names_in(dir), names{"a.nc"}) << "a writer that was not closed leaves nothing";
-  EXPECT_EQ(content(dir / "a.nc"), older) << "and the old file as it was";
+  EXPECT_EQ(content(dir / "a.nc"), older) << "and does not change the old file";
   result_writer writer(dir / "a.nc", p, origin, existing::replaced);
   writer.write(marked(p, 0, 4));
   writer.close(0);
@@ -76,7 +76,7 @@ TEST(result, that_came_into_being_meanwhile_is_not_replaced) {
   EXPECT_EQ(reader(dir / "a.nc.part").reals("flow"), marks(1, 1, 4));
 }
 
-/// What a run leaves that is killed while it writes: the file as it is on the disk.
+/// Leaves the part of a run that is killed while it writes: the file as it is on the disk.
 void leave_part(const fs::path& path, const plan& p, std::int64_t instances) {
   result_writer writer(path, p, origin);
   if (instances > 0) writer.write(marked(p, 0, instances));
@@ -90,7 +90,7 @@ TEST(result, part_of_a_dead_run_makes_room_and_loses_nothing_finished) {
   leave_part(dir / "a.nc", p, 0);
   {
     result_writer writer(dir / "a.nc", p, origin);
-    EXPECT_EQ(writer.set_aside(), "") << "nothing was in it";
+    EXPECT_EQ(writer.set_aside(), "") << "the part was empty";
   }
   EXPECT_TRUE(names_in(dir).empty());
   leave_part(dir / "a.nc", p, 3);
@@ -160,12 +160,12 @@ TEST(result, overwrites_nothing_but_an_older_result_if_that_is_allowed) {
     EXPECT_NE(text.find("--force replaces it"), std::string::npos) << text;
     EXPECT_EQ(complaints(name, existing::replaced).first, -1) << name;
   }
-  EXPECT_EQ(names_in(dir), before) << "not a trace of what was refused";
+  EXPECT_EQ(names_in(dir), before) << "a rejected result leaves no trace";
   EXPECT_EQ(content(dir / "notes"), "notes");
   EXPECT_EQ(content(dir / "spec.toml"), p.text);
 }
 
-/// All numbers and texts of a file, or nothing if some of it cannot be read.
+/// All numbers and texts of a file, or nothing if a part of it cannot be read.
 std::string all_of(const fs::path& path) {
   int file = -1, count = 0, attributes = 0;
   std::string all;
@@ -215,7 +215,7 @@ TEST(result, a_flipped_bit_is_noticed) {
   }
   const std::string good = content(dir / "a.nc"), all = all_of(dir / "a.nc");
   ASSERT_FALSE(all.empty());
-  const auto at = [&](double number) {  // where a number lies in the file
+  const auto at = [&](double number) {  // the offset of a number in the file
     return good.find(std::string(reinterpret_cast<const char*>(&number), sizeof number));
   };
   const auto reads_as_before_or_not_at_all = [&](std::size_t place, int bit) {
@@ -226,7 +226,7 @@ TEST(result, a_flipped_bit_is_noticed) {
     EXPECT_TRUE(read.empty() || read == all) << "bit " << bit << " of byte " << place << " of " << good.size();
     return read.empty();
   };
-  // A final value, a scalar, a sample time, a sample, an event: each in the file once.
+  // A final value, a scalar, a sample time, a sample, an event: each occurs in the file once.
   for (const double number : {mark(5, 1, 77), 1.25, 20.0, mark(10, 1, 55) + 1.0 / 1024, 277.0}) {
     ASSERT_NE(at(number), std::string::npos) << number;
     EXPECT_TRUE(reads_as_before_or_not_at_all(at(number), 3)) << number;
@@ -304,7 +304,7 @@ TEST(result, unwritable_places) {
   EXPECT_EQ(code, exit_usage);
   EXPECT_NE(text.find("not a regular file"), std::string::npos) << text;
 
-  std::tie(code, text) = at("/dev/null");  // must not be replaced by a file, whoever runs this
+  std::tie(code, text) = at("/dev/null");  // a file must not replace it, whichever user runs this
   EXPECT_EQ(code, exit_usage);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 
@@ -316,9 +316,9 @@ TEST(result, unwritable_places) {
   }
 }
 
-/// Writes what `p` asks for, in chunks of a tenth, into a file that may not grow beyond `limit` bytes: a full disk to the
-/// writer (but EFBIG, not ENOSPC). Keeps what it can. Ends the process, to see that nothing goes wrong on the way out
-/// either.
+/// Writes the result of `p`, in chunks of a tenth, into a file that cannot grow beyond `limit` bytes, which a writer sees as a full
+/// disk (with EFBIG instead of ENOSPC). Keeps as much as it can. Ends the process, so that the test covers failures at exit,
+/// too.
 [[noreturn]] void write_with_limit(const fs::path& path, plan p, rlim_t limit) {
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit bound{limit, limit};
@@ -349,7 +349,7 @@ TEST(result, on_a_full_disk_keeps_what_it_has) {
     const folder whole;
     EXPECT_EXIT(write_with_limit(whole / "a.nc", p, RLIM_INFINITY), testing::ExitedWithCode(exit_ok), "kept");
     const auto size = static_cast<double>(stored_bytes(p, 2 * p.count));
-    // The first definitions, all of them, the first chunk, a later one, nearly all.
+    // The limit hits the first definitions, all of them, the first chunk, a later one, or nearly all.
     std::size_t with_part = 0;
     for (const double share : {1e-5, 0.01, 0.1, 0.33, 0.5, 0.77, 0.95}) {
       if (p.compression > 0 && share > 0.6) continue;  // there is room for all of it

@@ -1,5 +1,5 @@
-// Zarr stores: what is in them is what a NetCDF file of the same chunks has. They are read back from the description in their
-// zarr.json by what follows, which knows nothing of the writer; and by zarr-python in python/test_zarr.py.
+// Zarr stores: their contents equal those of a NetCDF file of the same chunks. The code below reads them back from their
+// zarr.json, independently of the writer; python/test_zarr.py reads them by zarr-python.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -31,7 +31,7 @@ std::map<std::string, std::string> tree(const fs::path& folder) {
   return all;
 }
 
-/// But for the times at which it was made.
+/// The files without the times of their creation.
 std::map<std::string, std::string> lasting(const fs::path& store) {
   auto all = tree(store);
   json root = json::parse(all.at("zarr.json"));
@@ -42,7 +42,7 @@ std::map<std::string, std::string> lasting(const fs::path& store) {
 
 json description(const fs::path& node) { return json::parse(content(node / "zarr.json")); }
 
-/// The numbers of an array of one or two dimensions, of which the second is in one chunk; `missing` where there is no chunk.
+/// The numbers of an array of one or two dimensions, with a single chunk along the second; `missing` for an absent chunk.
 template <class Number>
 std::vector<Number> numbers(const fs::path& array, Number missing) {
   const json about = description(array);
@@ -60,7 +60,7 @@ std::vector<Number> numbers(const fs::path& array, Number missing) {
     const fs::path named = shape.size() > 1 ? file : file.parent_path();
     if (!fs::exists(named)) continue;
     const std::string bytes = content(named);
-    EXPECT_EQ(bytes.size(), chunk[0] * row * sizeof(Number) + 4) << named << ": whole chunks, and their checksum";
+    EXPECT_EQ(bytes.size(), chunk[0] * row * sizeof(Number) + 4) << named << ": whole chunks and their checksum";
     std::memcpy(&all[first * row], bytes.data(), std::min(chunk[0], shape[0] - first) * row * sizeof(Number));
   }
   return all;
@@ -86,7 +86,7 @@ chunk_data with_events(const plan& p, std::int64_t first, std::int64_t count) {
   return c;
 }
 
-/// Batches of `batch` instances, the odd ones first.
+/// Writes batches of `batch` instances, the odd-numbered batches first.
 void write_all(result_output& to, const plan& p, std::int64_t batch) {
   for (const std::int64_t begin : {batch, std::int64_t{0}})
     for (std::int64_t first = begin; first < p.count; first += 2 * batch)
@@ -204,7 +204,7 @@ TEST(zarr, can_be_read_while_it_is_unfinished_and_is_kept_when_the_run_is_cut_sh
     EXPECT_EQ(writer.unfinished(), part);
     EXPECT_EQ(description(part)["attributes"]["state"], "unfinished");
     EXPECT_EQ(reals(part / "final_lift")[3], mark(5, 0, 3));
-    EXPECT_EQ(numbers<unsigned char>(part / "status", 9)[4], 9) << "its chunk waits for others";
+    EXPECT_EQ(numbers<unsigned char>(part / "status", 9)[4], 9) << "its chunk waits for other instances";
     EXPECT_EQ(description(part / "status")["fill_value"], static_cast<int>(status::not_run));
     EXPECT_FALSE(fs::exists(dir / "a.zarr"));
     EXPECT_EQ(writer.keep("Ctrl-C"), 5);
@@ -220,7 +220,7 @@ TEST(zarr, can_be_read_while_it_is_unfinished_and_is_kept_when_the_run_is_cut_sh
   EXPECT_EQ(next.keep("nothing is in it"), 0);
   EXPECT_FALSE(fs::exists(part));
   zarr_writer(dir / "a.zarr", p, origin);
-  EXPECT_FALSE(fs::exists(part)) << "nothing was in it";
+  EXPECT_FALSE(fs::exists(part)) << "the part was empty";
 }
 
 TEST(zarr, an_instance_that_was_never_run_is_said_so) {
@@ -249,7 +249,7 @@ TEST(zarr, two_runs_do_not_meet_and_what_is_there_is_not_harmed) {
   first.close(1);
   EXPECT_EQ(at("a.zarr").first, exit_usage);
   EXPECT_NE(at("a.zarr").second.find("it exists: --force replaces it"), std::string::npos);
-  // A folder of something else, a file, a link: never, whatever is asked for.
+  // A folder with other contents, a file or a link is never replaced, for any options.
   fs::create_directories(dir / "b.zarr" / "c");
   std::ofstream(dir / "b.zarr" / "zarr.json") << R"({"zarr_format": 3, "node_type": "group", "attributes": {}})";
   std::ofstream(dir / "c.zarr") << "mine";
@@ -262,7 +262,7 @@ TEST(zarr, two_runs_do_not_meet_and_what_is_there_is_not_harmed) {
   EXPECT_TRUE(fs::exists(dir / "e.zarr.part" / "mine"));
   zarr_writer again(dir / "a.zarr", p, origin, existing::replaced);
   again.write(marked(p, 0, 4));
-  EXPECT_EQ(lasting(dir / "a.zarr")["c"], "") << "it is whole until the new one is";
+  EXPECT_EQ(lasting(dir / "a.zarr")["c"], "") << "the old store stays whole until the new one is complete";
   again.close(1);
   EXPECT_EQ(reals(dir / "a.zarr" / "flow"), marks(1, 1, 4));
   EXPECT_FALSE(fs::exists(dir / "a.zarr.part"));

@@ -1,4 +1,4 @@
-// Specs that are refused, and misspelt names.
+// Rejected specs, and misspelt names.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -380,7 +380,7 @@ TEST_F(spec, consistency_is_refused_where_there_is_nothing_to_be_consistent_with
             "spec.toml:2:15: consistency = true: must be a word in quotes; allowed: algebraic, nearest, given");
 }
 
-TEST_F(spec, bad_syntax_is_told_with_its_place) {  // what is wrong with it, toml++ says in its own words
+TEST_F(spec, bad_syntax_is_told_with_its_place) {  // toml++ words the message
   const auto begins = [](const std::string& message, const std::string& place) {
     EXPECT_EQ(message.substr(0, place.size()), place) << message;
   };
@@ -411,7 +411,7 @@ TEST_F(spec, a_spec_must_be_readable_and_name_its_model) {
 
 // ---- misspelt names
 
-TEST(suggest, counts_edits) {  // kitten -> sitting and Saturday -> Sunday: 3 each, the textbook examples
+TEST(suggest, counts_edits) {  // kitten -> sitting and Saturday -> Sunday take 3 edits each, the textbook examples
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("Saturday", "Sunday"), 3u);
   EXPECT_EQ(edit_distance("", "abc"), 3u);

@@ -1,4 +1,4 @@
-// Values from other places than the spec itself: discrete variables, NetCDF files, standard input, results that a run goes on from.
+// Values from places other than the spec: discrete variables, NetCDF files, standard input, results that a run continues from.
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -26,7 +26,7 @@ model switched_valve() {
   return m;
 }
 
-/// A NetCDF file of columns along dimensions ("instance" unless said), and scalars (one number).
+/// A NetCDF file of columns along dimensions ("instance" by default), and of scalars (one number).
 void write_netcdf(const std::string& file, const std::map<std::string, std::vector<double>>& columns,
                   const std::map<std::string, std::string>& texts = {}, const std::string& dimension = "instance") {
   int f = -1, d = -1;
@@ -43,7 +43,7 @@ void write_netcdf(const std::string& file, const std::map<std::string, std::vect
   ASSERT_EQ(nc_close(f), NC_NOERR);
 }
 
-/// A result of the valve, three instances.
+/// A result of the valve with three instances.
 void write_result(const std::string& file, const std::map<std::string, std::vector<double>>& other = {}) {
   std::map<std::string, std::vector<double>> columns = {{"damping", {1.5}},
                                                         {"flow", {1, 2, 3}},
@@ -84,7 +84,7 @@ TEST_F(spec, a_discrete_variable_begins_as_the_spec_says) {
   sampler(varied).fill(0, 6, made);
   EXPECT_EQ(column(made.discrete, 1, 6), (std::vector<double>{1, 1, 2, 2, 3, 3}));
   for (const double value : column(made.discrete, 0, 6)) EXPECT_TRUE(value == 0.0 || value == 1.0);
-  // Without any nothing is made, and random values of others are what they were.
+  // Without any, no column appears, and random values of others are unchanged.
   const plan none = planned(valve + "[sample]\ncount = 2\nflow = { uniform = [0, 1] }\n", {}, m);
   const plan some = planned(valve + "[initial]\ngear = 2\n[sample]\ncount = 2\nflow = { uniform = [0, 1] }\n", {}, m);
   columns without, with;
@@ -107,7 +107,7 @@ TEST_F(spec, a_discrete_variable_begins_as_the_spec_says) {
 TEST_F(spec, a_table_may_be_a_netcdf_file) {
   write_netcdf("runs.nc", {{"flow", {1, 2, 3}}, {"lift", {4, 5, 6}}, {"weather", {7, 8, 9}}, {"damping", {1}}});
   const std::string table = valve + "[sweep]\ntable = \"runs.nc\"\n";
-  const plan p = planned(table);  // what the model does not know is left out, and so are single numbers
+  const plan p = planned(table);  // columns unknown to the model and single numbers are ignored
   ASSERT_EQ(p.axes.size(), 1u);
   ASSERT_EQ(p.axes[0].columns.size(), 2u);
   EXPECT_EQ(list_of(p.axes[0], 0), (std::vector<double>{1, 2, 3}));
@@ -136,7 +136,7 @@ TEST_F(spec, a_table_may_come_by_standard_input) {
   EXPECT_EQ(p.count, 2);
   EXPECT_TRUE(p.reads_standard_input);
   EXPECT_EQ(list_of(p.axes[0], 1), (std::vector<double>{10, 20}));
-  // It is read once, for whoever asks.
+  // Standard input is read once, for all that need it.
   EXPECT_EQ(planned(valve, {{"--set", "sweep.table=-"}, {"-n", "1"}}).count, 1);
   EXPECT_EQ(standard_input(), "flow,lift\n1,10\n2,20\n");
 }
@@ -155,7 +155,7 @@ TEST_F(spec, a_run_goes_on_from_a_result) {
   EXPECT_TRUE(p.warnings.empty());
   const columns c = made(p);
   EXPECT_EQ(column(c.parameters, 0, 3), (std::vector<double>{1.5, 1.5, 1.5}));
-  EXPECT_EQ(column(c.parameters, 1, 3), (std::vector<double>{10, 10, 10})) << "not in the file: the model's own";
+  EXPECT_EQ(column(c.parameters, 1, 3), (std::vector<double>{10, 10, 10})) << "not in the file: a default";
   EXPECT_EQ(column(c.parameters, 2, 3), (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(column(c.initial, 0, 3), (std::vector<double>{10, 20, 30}));
   EXPECT_EQ(column(c.initial, 2, 3), (std::vector<double>{4, 5, 6}));
@@ -164,7 +164,7 @@ TEST_F(spec, a_run_goes_on_from_a_result) {
   EXPECT_EQ(c.t_end, (std::vector<double>{9, 9, 9}));
   EXPECT_EQ(p.inputs.back(), "a.nc");
 
-  // What the spec says stays; a sweep makes a product, instances first.
+  // Values in the spec win; a sweep makes a product, with instances first.
   const plan branched =
       planned("t = [0, 5]\n" + from + "lift = 0.25\n[parameters]\npreload = 8\n[sweep]\nflow = [100, 200]\n", {}, m);
   EXPECT_EQ(branched.count, 6);
@@ -173,11 +173,11 @@ TEST_F(spec, a_run_goes_on_from_a_result) {
   EXPECT_EQ(column(b.initial, 0, 6), (std::vector<double>(6, 0.25)));
   EXPECT_EQ(column(b.initial, 1, 6), (std::vector<double>{-1, -1, -2, -2, -3, -3}));
   EXPECT_EQ(b.t_begin, (std::vector<double>(6, 0.0)));
-  // The first of them, by flags alone, too.
+  // Uses only the first instances, also with flags alone.
   EXPECT_EQ(planned("t = 9\n" + from, {{"-n", "2"}}, m).count, 2);
   EXPECT_EQ(made(planned("t = 9\n" + valve, {{"--set", "initial.from=a.nc"}, {"-n", "2"}}, m)).initial.at(1), 20.0);
 
-  // Each from where it ended; one that left nothing cannot begin, and is told.
+  // Each instance begins at its end time; an instance that left no state cannot begin, and a message says so.
   write_result("b.nc", {{"t_final", {3, 7, nan}}, {"final_lift", {10, 20, nan}}, {"final_velocity", {1, 2, inf}}});
   const plan apart = planned(replaced("t = 9\n" + from, "a.nc", "b.nc"), {}, m);
   const columns e = made(apart);
@@ -239,7 +239,7 @@ TEST_F(spec, all_that_is_wrong_is_told_at_once) {
       "spec.toml:9:21: output.samples.count = 1: must be a whole number from 2 to 10000000\n"
       "spec.toml:10:10: output.events = 3: must be true or false\n"
       "spec.toml:12:11: run.threads = -2: must be a whole number from 0 to 4096");
-  // What would be right, were it not for the first mistake, is not told: rk4 needs a step.
+  // Errors that the first mistake causes are not reported: rk4 needs a step.
   EXPECT_EQ(refused(valve + "method = \"rk4\"\nstep = 0\n"), "spec.toml:3:8: step = 0: must be a positive number");
   EXPECT_EQ(refused(valve, {{"--set", "rtool=1"}, {"--set", "flaw=1"}}).find("\n--set flaw=1: flaw = 1: unknown key"),
             refused(valve, {{"--set", "rtool=1"}}).size());

@@ -1,4 +1,4 @@
-// What a result says of the settings of its plan.
+// Settings of a plan as its result records them.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace saltus::host::spec_test {
 namespace {
 
-// ---- what a result says of its settings
+// ---- the settings in a result
 
-/// The keys that a complaint about another one lists, without those that have no default.
+/// The keys that a message about an unknown key lists, without those that have no default.
 std::vector<std::string> keys_allowed(const std::string& complaint) {
   std::vector<std::string> keys;
   std::istringstream list(complaint.substr(complaint.find("allowed: ") + 9));
@@ -87,7 +87,7 @@ TEST(shell_line, is_read_back_by_a_shell_as_it_was) {
   for (const std::string& word : words) expected += word + "|";
   EXPECT_EQ(said, expected);
   EXPECT_EQ(shell_line({"saltus", "run", "./a.toml", "-n", "10"}), "saltus run ./a.toml -n 10")
-      << "plain words stay plain";
+      << "plain words need no quotes";
 }
 
 TEST_F(spec, a_pipe_is_refused_rather_than_waited_for) {
@@ -117,7 +117,7 @@ TEST_F(spec, keys_of_very_many_parts_are_refused_before_anything_walks_through_t
   for (int k = 0; k < 20'000; ++k) key += ".a";
   EXPECT_EQ(refused(valve, {{"--set", key + "=1"}}),
             "--set " + key.substr(0, 54) + "...: a key has more than 16 parts");
-  // Neither numbers, nor what stands in strings and comments, are keys.
+  // Numbers and the contents of strings and comments are not keys.
   EXPECT_EQ(refused(valve + "# " + std::string(100, '.') + "\nt = [0.0, 1.0] # '\n[output]\nfile = \"" +
                     std::string(100, '.') + "\\\"" + std::string(100, '.') + "\"\n"),
             "accepted");
@@ -137,13 +137,13 @@ TEST_F(spec, more_threads_than_four_per_core_are_refused) {
 TEST_F(spec, a_time_limit_for_instances_is_for_lanes) {
   const plan p = planned(valve + "[run]\ninstance_time_limit = 2.5\n");
   EXPECT_EQ(p.instance_time_limit, 2.5);
-  EXPECT_EQ(p.backend, "cpu") << "rather than auto";
+  EXPECT_EQ(p.backend, "cpu") << "instead of auto";
   EXPECT_EQ(planned(valve).instance_time_limit, 0.0);
   EXPECT_EQ(planned(valve).backend, "auto");
   EXPECT_EQ(refused(valve + "[run]\ninstance_time_limit = 0\n"),
             "spec.toml:3:23: run.instance_time_limit = 0: must be a positive number");
   model same_bits = relief_valve();
-  same_bits.arithmetic = true;  // all: only for such
+  same_bits.arithmetic = true;  // the backend all needs this
   for (const std::string backend : {"cuda", "all"})
     EXPECT_EQ(
         refused(valve + "[run]\ninstance_time_limit = 1\n", {{"--backend", backend}}, same_bits),

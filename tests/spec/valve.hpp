@@ -1,4 +1,4 @@
-// Specs of the relief valve, and what they are told.
+// Specs of the relief valve, and the messages that they cause.
 #pragma once
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text.replace(text.find(from), from.size(), to);
 }
 
-/// The names of the relief valve, and an output for reductions.
+/// The model of the relief valve, with an output for reductions.
 inline model relief_valve() {
   model valve;
   valve.name = "relief_valve";
@@ -38,7 +38,7 @@ inline model relief_valve() {
   return valve;
 }
 
-/// The relief valve with other equations: with states that are algebraic, of this index, from the second on.
+/// The relief valve with other equations: the states from the second on are algebraic with this index.
 inline model valve_with(abi::equations equations, int index = 0, bool singular_mass = false) {
   model valve = relief_valve();
   valve.equations = equations;
@@ -47,7 +47,7 @@ inline model valve_with(abi::equations equations, int index = 0, bool singular_m
   return valve;
 }
 
-/// A folder of its own for each test; the current folder while the test runs, so that messages have short paths.
+/// A separate folder for each test; it is the current folder during the test, so that messages have short paths.
 class spec : public testing::Test {
  protected:
   void SetUp() override {
@@ -69,7 +69,7 @@ class spec : public testing::Test {
     return validate(read_spec("spec.toml", std::move(flags)), m);
   }
 
-  /// The message that the spec is refused with.
+  /// The message that rejects the spec.
   static std::string refused(const std::string& text, std::vector<flag> flags = {}, const model& m = relief_valve()) {
     try {
       planned(text, std::move(flags), m);
@@ -84,7 +84,7 @@ class spec : public testing::Test {
   std::filesystem::path home_, folder_;
 };
 
-/// What a column of an axis holds.
+/// The contents of a column of an axis.
 inline const ranged& range_of(const axis& axis) { return std::get<ranged>(axis.columns.at(0).values); }
 inline const std::vector<double>& list_of(const axis& axis, int column = 0) {
   return std::get<listed>(axis.columns.at(column).values).values;

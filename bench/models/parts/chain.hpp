@@ -1,6 +1,6 @@
 // Masses in a row between two walls, on springs that harden as they stretch: the chain of Fermi, Pasta, Ulam and
-// Tsingou, of any length. Every mass is coupled to its neighbours only, so that the work grows with the number of
-// states, and the start is equally rough everywhere, so that the steps do not depend on it.
+// Tsingou, of any length. Every mass is coupled to its neighbours only, so the work grows linearly with the number of
+// states. The start is equally rough everywhere, so the step size does not depend on the length.
 #pragma once
 
 #include <saltus.hpp>
@@ -34,7 +34,7 @@ struct chain_of {
     }
   }
 
-  /// The elongation of spring i, which ends at mass i.
+  /// Elongation of spring i, which ends at mass i.
   static auto stretch(const auto& at, int i) {
     if (i == 0) return at(position, 0) - 0.0;
     if (i == Masses) return 0.0 - at(position, Masses - 1);

@@ -1,4 +1,4 @@
-// The solution of parts/turning.hpp by equations of second order and index 3: a pull keeps the point on its circle.
+// The solution of parts/turning.hpp by equations of second order and index 3: a force keeps the point on its circle.
 #include "parts/turning.hpp"
 
 struct any_order : turning_of<any_order> {

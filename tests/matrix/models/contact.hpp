@@ -1,4 +1,4 @@
-// A block falls on a shaken floor, bounces until a bounce is too slow, lies, and is lifted by a force that grows.
+// A block falls on a shaken floor, bounces until a bounce is too slow, then rests on it, and is lifted by a growing force.
 #include <saltus.hpp>
 
 struct contact {

@@ -1,4 +1,4 @@
-// The solution of parts/turning.hpp by a residual in which a derivative is not linear.
+// The solution of parts/turning.hpp by a residual that is nonlinear in a derivative.
 #include "parts/turning.hpp"
 
 struct implicit : turning_of<implicit> {

@@ -1,4 +1,4 @@
-// A bead that turns on a ring, and a mass on a spring whose rest changes where it passes a mark.
+// A bead on a ring, and a mass on a spring whose rest length changes when the mass passes a mark.
 #include <saltus.hpp>
 
 struct mechanical {

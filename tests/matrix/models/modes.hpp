@@ -1,4 +1,4 @@
-// Conditions: water comes on where it is dry and dark, and goes off where it is wet or light. Most changes of sign change nothing.
+// Conditions: watering goes on when it is dry and dark, and off when it is wet or light. Most changes of sign change no mode.
 #include <saltus.hpp>
 
 struct modes {

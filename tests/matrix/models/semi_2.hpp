@@ -1,4 +1,4 @@
-// The solution of parts/turning.hpp with an algebraic state of index 2: the push that keeps the point on its circle.
+// The solution of parts/turning.hpp with an algebraic state of index 2: the force that keeps the point on its circle.
 #include "parts/turning.hpp"
 
 struct semi_2 : turning_of<semi_2> {

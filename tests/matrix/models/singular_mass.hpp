@@ -1,4 +1,4 @@
-// The solution of parts/turning.hpp with a singular mass matrix that mixes derivatives in its rows: w = 2 z by a constraint.
+// The solution of parts/turning.hpp with a singular mass matrix that mixes derivatives in its rows: w = 2 z is a constraint.
 #include "parts/turning.hpp"
 
 struct singular_mass : turning_of<singular_mass> {
@@ -24,7 +24,7 @@ struct singular_mass : turning_of<singular_mass> {
     now[w] = 2.0 * now[z];
   }
   static void rhs(const auto& at, auto& dy) {
-    const auto rate = at[k] * (at[target] - at[z]);  // of z
+    const auto rate = at[k] * (at[target] - at[z]);  // derivative of z
     dy[x] = at[turn] * (at[x] - 2.0 * at[y]);
     dy[y] = at[turn] * at[x];
     dy[z] = 3.0 * rate;

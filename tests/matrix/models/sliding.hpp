@@ -1,4 +1,4 @@
-// A block on a shaken table: dry friction holds it while the shaking is weaker.
+// A block on a shaken table: dry friction holds it as long as the shaking is weaker.
 #include <saltus.hpp>
 
 struct sliding {

@@ -1,4 +1,4 @@
-// Relaxation that a terminal guard ends, in some instances before the end of the time span.
+// Relaxation that a terminal guard ends, for some instances before the end of the time span.
 #include <saltus.hpp>
 
 struct stopping {

@@ -1,4 +1,4 @@
-// Tables: z follows straight lines between knots, and sum integrates a cubic spline and steps.
+// Tables: z follows a piecewise linear table, and sum integrates a cubic spline and a step function.
 #include <saltus.hpp>
 
 struct tables {

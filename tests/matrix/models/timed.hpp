@@ -1,4 +1,4 @@
-// Doses at a period and a cure at a time of its own, into something that decays.
+// A decaying quantity with periodic doses and one cure at a separate time.
 #include <saltus.hpp>
 
 struct timed {

@@ -1,7 +1,7 @@
-// A form of equations of a test: points of unit mass with constraints on their coordinates, q'' = a(t, q, q') - G(q)' lambda with
-// 0 = g(q), G = g_q. That is index 3; differentiated twice, and with the multipliers eliminated, it is a field that an explicit
-// method integrates, and every step is put back onto g = 0 and G q' = 0. The states are q, then q'. The last multipliers are
-// remembered: the elimination is refined from them, which rounding shows.
+// A test's own form of equations: points of unit mass with constraints on their coordinates, q'' = a(t, q, q') - G(q)' lambda with
+// 0 = g(q), G = g_q (index 3). The form differentiates the constraints twice and eliminates the multipliers, so that an explicit method
+// can integrate it, and projects every step onto g = 0 and G q' = 0. The states are q, then q'. The form remembers the last multipliers
+// and refines the elimination from them, so a lost memory shows in the rounding.
 #pragma once
 
 #include "form/consistent/search.hpp"
@@ -121,12 +121,12 @@ struct constrained_points : Functions {
       }
       return r;
     }
-    /// That part less G' times `multiplier`.
+    /// Subtracts G' times `multiplier` from that part.
     SALTUS_FN void add_along(saltus::vec<Value, n>& x, int first, const saltus::vec<Value, m>& multiplier) const {
       for (int i = 0; i < coordinates; ++i)
         for (int k = 0; k < m; ++k) x[first + i] = fma(-by[k][i], multiplier[k], x[first + i]);
     }
-    /// (G G')^-1 r, positive definite: no exchange of rows.
+    /// (G G')^-1 r; the matrix is positive definite, so no rows are exchanged.
     SALTUS_FN saltus::vec<Value, m> solve(saltus::vec<Value, m> r) const {
       Value a[m][m];
       for (int k = 0; k < m; ++k)
@@ -148,7 +148,7 @@ struct constrained_points : Functions {
     }
   };
 
-  /// The multipliers that keep 0 = g'' where f are the free accelerations: refined from those remembered.
+  /// The multipliers for which g'' = 0, where f holds the free accelerations: refined from those remembered.
   template <class Value, class Real>
   SALTUS_FN static saltus::vec<Value, m> multipliers(const geometry<Value>& at, saltus::vec<Value, n> f,
                                                      const step_constants<Real>& c) {

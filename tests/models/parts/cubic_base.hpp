@@ -1,9 +1,9 @@
-// A differential and two algebraic states in closed form, and events of every kind on the algebraic ones. What differs from
-// model to model is the form in which the equations are written.
+// A differential and two algebraic states in closed form, and events of every kind on the algebraic ones. The models that use
+// this base differ in the form of their equations.
 //
 //     x' = (3 z^2 + slope) speed direction,    0 = z^3 + slope z - x,    0 = exp(w) - 2 - z^2
 //
-// so that z grows by speed direction t, w = log(2 + z^2), and x = z^3 + slope z. Where x or slope jumps, z and w follow.
+// so that z grows by speed direction t, w = log(2 + z^2), and x = z^3 + slope z. If x or slope jumps, z and w follow.
 #pragma once
 
 #include <saltus.hpp>

@@ -1,4 +1,4 @@
-// What the models of a guard that begins flat have in common.
+// Common part of the models of a guard that starts at zero with zero time derivative.
 #pragma once
 
 #include <saltus.hpp>

@@ -1,4 +1,4 @@
-// Robertson's reactions, y_3 from the conservation of mass: what the forms of their equations have in common.
+// Common part of the forms of Robertson's reactions with y_3 from the conservation of mass.
 #pragma once
 
 #include <saltus.hpp>

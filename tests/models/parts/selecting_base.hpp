@@ -1,4 +1,4 @@
-// What models have in common whose functions choose by modes and by states, over random numbers.
+// Common part of models whose functions select by modes and by states, over random numbers.
 #pragma once
 
 #include <saltus.hpp>

@@ -1,7 +1,7 @@
-// Two nodes of a circuit, joined by a varactor. A current goes into one of them and comes out of the other, so that p does
-// not move: what is computed for p' is what rounding leaves of terms of the current's size. The charge of the varactor,
-// capacity asinh(q - p), grows by current t, and from `turns_at` on it falls at that rate. What differs from model to model
-// is the form in which the equations are written; all of them may be scaled, which changes nothing.
+// Two nodes of a circuit, joined by a varactor. A current enters one and leaves the other, so that p is constant: the computed
+// p' is the rounding error of terms of the current's size. The charge of the varactor, capacity asinh(q - p), grows by current t,
+// and falls at that rate from `turns_at` on. The models that use this base differ in the form of their equations; all of them may
+// be scaled, which changes nothing.
 #pragma once
 
 #include <saltus.hpp>

@@ -1,5 +1,5 @@
-// The solution that several forms write in their own ways: a point turns on the unit circle at a steady rate, and z relaxes to a target
-// that changes where z passes a mark, with a jump on the way down. An output is much faster than all states.
+// The solution that models of several forms share: a point turns on the unit circle at a constant rate, and z relaxes to a target that
+// changes when z passes a mark, with a jump on the way down. An output is much faster than all states.
 //
 //     x' = -turn y,  y' = turn x,  z' = k (target - z)
 #pragma once
