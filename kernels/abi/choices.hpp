@@ -58,7 +58,7 @@ constexpr const char* name_of(interpolation i) { return interpolation_names[stat
 
 /// A table beyond its knots. none: no value, so the knots must cover the span of a run. held: the value of the first or last knot.
 /// periodic: the table repeats.
-enum class at_ends : int { none, constants, periodic };
+enum class at_ends : int { none, held, periodic };
 inline constexpr const char* at_ends_names[] = {"none", "held", "periodic"};
 constexpr const char* name_of(at_ends a) { return at_ends_names[static_cast<int>(a)]; }
 
