@@ -185,7 +185,7 @@ struct settling {
     for (int k = 0; k < gradients; ++k) r = r | !(f.d[k] > blurred);
     return r;
   }
-  /// How independent the gradients are, squared, each relative to its length at an earlier point of the solution if that was larger.
+  /// The least independence of a gradient from those before it, squared, relative to its length here or at an earlier point, if larger there.
   template <class Real>
   SALTUS_FN_COLD static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, values>& y,
                                                                                const step_constants<Real>& fixed) {
