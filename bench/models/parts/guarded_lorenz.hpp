@@ -21,7 +21,7 @@ struct guarded_lorenz {
 
   static void rhs(const auto& at, auto& dy) { chaos::rhs(at, dy); }
 
-  // Of any two guards one falls where the other rises, and none comes near zero.
+  // One of any two guards falls while the other rises, and none comes near zero.
   static void guards(const auto& at, auto& g) {
     constexpr chaos::state watched[] = {chaos::x, chaos::y, chaos::z, chaos::x};
     for (int i = 0; i < N; ++i) g(far, i) = i % 2 == 0 ? 1e3 - at[watched[i]] : 1e3 + at[watched[i]];
