@@ -118,6 +118,26 @@ TEST(Reductions, OfTheTimeOfAnExtremumAreAtIt) {
     }
 }
 
+// An output that turns twice within a step of the states, which nothing but the time of its minimum makes shorter.
+TEST(Reductions, OfTheTimeOfAnExtremumConvergeInLongSteps) {
+  const auto at = [](const char* method, const char* rtol) {
+    const auto r = run(std::string(SALTUS_SOURCE_FOLDER) + "/tests/matrix/models/contact.hpp",
+                       {std::string("method=") + method, std::string("rtol=") + rtol, "t=[0.0,3.0]",
+                        "output.reduce=['time(min(fast)) from 0.6 to 1.9']"});
+    return of(r, 0);
+  };
+  // x = cos(2 t): the zero of the derivative of (0.5 + x) cos(40 t - 1) near 0.73, by Newton's iteration.
+  double t = 0.73;
+  for (int i = 0; i < 20; ++i) {
+    const double w = 40.0 * t - 1.0, x = 0.5 + std::cos(2.0 * t), v = -2.0 * std::sin(2.0 * t);
+    const double slope = v * std::cos(w) - 40.0 * x * std::sin(w);
+    t -= slope / (-4.0 * std::cos(2.0 * t) * std::cos(w) - 80.0 * v * std::sin(w) - 1600.0 * x * std::cos(w));
+  }
+  for (const char* method : {"dp5", "tsit5", "dop853", "rodas5p", "radau5"})
+    for (const char* rtol : {"1e-5", "1e-6", "1e-7", "1e-9"})
+      EXPECT_NEAR(at(method, rtol), t, 1e-9) << method << " " << rtol;
+}
+
 // Random swings x cos(w t + phase), x = exp(-k t): mean, root mean square, maximum and its time against closed forms.
 void expect_random_swings(int count, const std::string& method, double rtol) {
   const auto r = run(

@@ -128,15 +128,20 @@ struct turned {
 inline constexpr int attempts_for_time = 6;
 
 /// The maximum of `sign` times a quantity in a stretch of a step of length h: at the turning point of the cubic through its ends, then of
-/// the cubic through that point and the end behind which the maximum lies. The reported place is that of the smallest slope. `look(at, q,
-/// d)` gives value and time derivative.
+/// the cubic through the last two points, if that lies between the ends behind which the maximum is known to lie. One of these ends may stay
+/// where it is: cubics through it would converge slowly where the quantity turns within a step. The reported place is that of the smallest
+/// slope. `look(at, q, d)` gives value and time derivative.
 template <int Attempts, class Real, class Look>
 SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch<Real> s, Real h) {
   turned<Real> r{max(sign * s.q0, sign * s.q1), select(sign * s.q0 > sign * s.q1, s.left, s.right)};
   Real flattest = Real(limits<scalar_of<Real>>::largest);
+  stretch<Real> last = s;  // from the point before the last one to the last one
   for (int attempts = 0; attempts < Attempts; ++attempts) {
-    const Real width = s.right - s.left, part = turning_point(sign, s, width * h);
-    const Real at = fma(width, select((part > Real(0.0)) & (part < Real(1.0)), part, Real(0.5)), s.left);
+    const Real width = s.right - s.left, apart = last.right - last.left;
+    Real at = fma(apart, turning_point(sign, last, apart * h), last.left);
+    if (attempts > 0)
+      at = select((at > s.left) & (at < s.right), at, fma(width, turning_point(sign, s, width * h), s.left));
+    at = select((at > s.left) & (at < s.right), at, fma(width, Real(0.5), s.left));
     Real q, d;
     look(at, q, d);
     const auto better = abs(d) < flattest;
@@ -144,6 +149,12 @@ SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch
     r.at = select(better, at, r.at);
     r.value = max(r.value, sign * q);
     const auto rises = sign * d > Real(0.0);
+    const auto right_end =
+        attempts > 0 ? mask_of<Real>::all(true) : rises;  // at first, the end behind which the maximum lies
+    const stretch<Real> before = attempts > 0 ? last : s;
+    last.left = select(right_end, before.right, before.left), last.right = at;
+    last.q0 = select(right_end, before.q1, before.q0), last.q1 = q;
+    last.d0 = select(right_end, before.d1, before.d0), last.d1 = d;
     s.left = select(rises, at, s.left), s.right = select(rises, s.right, at);
     s.q0 = select(rises, q, s.q0), s.q1 = select(rises, s.q1, q);
     s.d0 = select(rises, d, s.d0), s.d1 = select(rises, s.d1, d);

@@ -199,7 +199,8 @@ class Trajectory:
         top = sign * max(sign * value for _, value, _ in best)
         if kind in ("min", "max"):
             return top, slack
-        return [(when, moves) for when, value, moves in best if sign * (top - value) <= 1e-6 * slack], None
+        ties = [(when, moves) for when, value, moves in best if sign * (top - value) <= 1e-6 * slack]
+        return [(when, max(m for t, m in ties if abs(t - when) < 1e-9)) for when, _ in ties], None
 
     def extremes(self, sign, k, pieces):
         """Local extremes: time, value, slack of the time."""
@@ -221,8 +222,19 @@ class Trajectory:
                     found.append((t, f(np.float64(t)), scale / abs(curvature)))
                 else:
                     event = [e.slack for e in self.events if abs(e.t - grid[i]) < 1e-9]
-                    found.append((grid[i], f(np.float64(grid[i])), max(event, default=0.0)))
+                    flat = self.flat_slack(f, grid[i], lo, hi, self.value_slack(grid[i])[k])
+                    found.append((grid[i], f(np.float64(grid[i])), max([*event, flat])))
         return found
+
+    @staticmethod
+    def flat_slack(f, t, lo, hi, slack, typical=1e-6):
+        """Slack of the time of an extreme at the end of a piece from which f leaves slowly, as a cube: for as long as it stays within
+        a typical error, the place of the extreme is open. 0 if f leaves at once."""
+        away = np.logspace(-5, -1, 81)
+        inside = np.concatenate([t + away[t + away < max(lo, hi)], t - away[t - away > min(lo, hi)]])
+        near = [abs(u - t) for u in inside if abs(f(u) - f(np.float64(t))) <= typical * slack]
+        longest = max(near, default=0.0)
+        return longest / typical if longest > 1e-4 and np.ptp(f(inside)) > 0.0 else 0.0
 
     def is_tied(self, kind, name, within):
         """True if another extreme is equal to the best one within that many slacks."""
