@@ -227,6 +227,23 @@ TEST(Start, NearestIsThePointThatIsNearest) {
   expect_on_constraints(line), expect_on_constraints(circle), expect_on_constraints(ellipse);
 }
 
+// ---- Newton's iteration -----------------------------------------------------------------------------------------------
+
+// z relaxes to a constant, by a residual that is cubic in z'. Coefficients of sdirk4 make the errors of its stages up to 69 times larger in
+// a step, so its iterations must go further than those of the others.
+TEST(Newton, LeavesNoErrorBeyondTheTolerance) {
+  for (const char* method : {"sdirk4", "esdirk4", "radau5"})
+    for (const double rtol : {1e-5, 1e-7, 1e-9}) {
+      const auto r = run(plan_of(std::string(SALTUS_SOURCE_FOLDER) + "/tests/matrix/models/implicit.hpp",
+                                 {fmt::format("method={}", method), fmt::format("rtol={}", rtol),
+                                  fmt::format("atol={}", rtol), "t=[0.0,2.0]", "k=1.5"}));
+      ASSERT_EQ(r.status[0], 0);
+      // Down from 0.9 to 0.3, a jump by 0.05, up to 0.8, and down again.
+      const double low = std::log(3.0) / 1.5, high = low + std::log(0.65 / 0.2) / 1.5;
+      EXPECT_NEAR(r.final("z"), 0.8 * std::exp(-1.5 * (2.0 - high)), 10.0 * rtol) << method << " " << rtol;
+    }
+}
+
 // ---- rounding errors of terms that cancel -----------------------------------------------------------------------------
 
 /// State q from the charge at that time, in both models of the nodes.

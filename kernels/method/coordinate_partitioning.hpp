@@ -146,7 +146,7 @@ requires(Method::kind == methods::family::coordinate_partitioning) SALTUS_FN_COL
   const auto w = factorise(lin.reduced(hg), detail::algebra_of(system));
   stages<Method, Real, n> s;
   s.singular = p.part.singular | w.singular;
-  detail::newton_watch<Real> newton(!s.singular);
+  detail::newton_watch<Real> newton(!s.singular, detail::error_allowed_of_stages<Method>);
   const auto start = detail::first_increment(y, f0, weight, Real(Method::gamma) * h);
   detail::descriptor_stage<System, Real> at{y, {}, {}, lin.here};
   each<k>([&](int i) SALTUS_INLINE_LAMBDA {

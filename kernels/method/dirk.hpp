@@ -44,7 +44,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   const Real shift = Real(1.0 / Method::gamma) / h;
   const auto w = factorise(lin.shifted(shift), detail::algebra_of(system));
   const vec<Real, n> weight = system.weight(y);
-  detail::newton_watch<Real> newton(!w.singular);
+  detail::newton_watch<Real> newton(!w.singular, detail::error_allowed_of_stages<Method>);
   vec<Real, n> k[Method::stages];
   detail::points_of_stages<Settle, Real, n, Method::stages> points;
   Real iterations = Real(0.0);

@@ -115,7 +115,7 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   const auto wc = factorise(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))),
                             detail::algebra_of(system));
   vec<Real, n> weight = system.weight(y);
-  detail::newton_watch<Real> newton(!(w.singular | wc.singular));
+  detail::newton_watch<Real> newton(!(w.singular | wc.singular), detail::error_allowed_of_stages<Method>);
   // A state of index 2 acts on the others through h times its value, and its rounding error grows as 1/h.
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     if (System::index(j) == 2) weight[j] = weight[j] * min(h, Real(1.0));
