@@ -15,8 +15,8 @@ TEST(cuda_mechanics, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not fo
 #include "emulated_cuda.hpp"
 #include "ensemble/backend.hpp"
 #include "ensemble/settings.hpp"
-#include "fake_cuda_driver.hpp"
 #include "models/braked.hpp"
+#include "testing/fake_cuda_driver.hpp"
 
 // The symbol that the program would find by dlsym.
 extern "C" saltus::host::cuda_backend_function saltus_cuda_backend;

@@ -157,6 +157,26 @@ TEST(sampler, an_instance_does_not_depend_on_its_chunk) {
   }
 }
 
+// A chunk is filled again and again; what does not vary is there already, unless the plan or the number of instances is another.
+TEST(sampler, columns_filled_again_hold_nothing_of_the_last_plan) {
+  plan swept = fixed_plan(), other = fixed_plan(), random = random_plan({distribution::kind::uniform, 0, 1, 0}, 6);
+  swept.axes = {list(parameter(0), {1, 2, 3, 4, 5, 6})};
+  swept.count = other.count = 6;
+  other.axes = {list(state(0), {7, 8, 9, 7, 8, 9})};
+  other.parameters[2] = -3.0;
+  other.t_end = 9.0;
+  columns again;
+  for (const plan* p : {&swept, &swept, &other, &random, &swept, &random, &random, &other})
+    for (const std::int64_t count : {6, 4, 6, 6}) {
+      columns fresh;
+      sampler(*p).fill(0, count, fresh);
+      sampler(*p).fill(0, count, again);
+      for (auto part :
+           {&columns::parameters, &columns::initial, &columns::discrete, &columns::t_begin, &columns::t_end})
+        EXPECT_TRUE(same(fresh.*part, again.*part));
+    }
+}
+
 // ---- random values
 
 TEST(sampler, the_bits_are_philox_4x64_10_keyed_as_documented) {

@@ -10,6 +10,8 @@
 
 #include "abi/module.hpp"
 #include "ensemble/chunk.hpp"
+#include "ensemble/chunk_pool.hpp"
+#include "ensemble/launches.hpp"
 
 namespace saltus::host {
 
@@ -42,11 +44,22 @@ class backend {
   /// Does it gain if instances with similar work begin side by side (order.hpp), in the order that a chunk gives?
   virtual bool gains_by_order() const { return false; }
 
-  /// Integrates a chunk. Calls `finished(k)` when k more instances have ended; if it returns false, the backend leaves
+  /// The launches so far; nothing if it launches no kernels. `time_launches` makes it time each one from now on, which takes
+  /// time itself.
+  virtual std::optional<launches> launches_so_far() const { return {}; }
+  virtual void time_launches() {}
+
+  /// Chunks of earlier runs: a run that follows writes to memory that is there already.
+  chunk_pool& chunks() { return chunks_; }
+
+  /// Integrates a chunk that has its inputs, and writes all of its results. Calls `finished(k)` when k more instances have ended; if it returns false, the backend leaves
   /// the chunk as soon as possible, and instances under way get status `interrupted`. Called from several threads at
   /// once if `concurrency` exceeds one. Instances that lanes could not continue are listed in chunk.exceptions if the
   /// plan has a fallback integrator for them. Throws `error`.
   virtual void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) = 0;
+
+ private:
+  chunk_pool chunks_;
 };
 
 }  // namespace saltus::host

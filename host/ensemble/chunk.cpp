@@ -66,38 +66,41 @@ void exception_list::clear() {
   integers.clear();
 }
 
-void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
+void chunk_data::arrange(const plan& p, std::int64_t first, std::int64_t instances) {
+  what_lanes_leave_is_preset_ = what_lanes_leave_is_preset_ && count == instances;
   first_id = first;
   count = instances;
   const auto n = static_cast<std::size_t>(instances);
   const auto& m = p.model;
-  const auto all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
-  all(parameters, m.parameters.size(), nan);
-  all(initial, m.states.size(), nan);
-  all(discrete, gives_discretes(p) ? m.discretes.size() : 0, nan);
-  all(t_begin, 1, nan);
-  all(t_end, 1, nan);
-  all(final_state, m.states.size(), nan);
-  all(final_output, m.outputs.size(), nan);
-  all(final_discrete, m.discretes.size(), nan);
-  all(t_final, 1, nan);
-  all(status, 1, static_cast<unsigned char>(saltus::status::not_run));
-  all(exception, 1, static_cast<unsigned char>(0));
-  for (const auto counter : abi::counter_members<std::vector<long long>>) all(this->*counter, 1, 0);
-  no_residual_ = has_residuals(m) ? nan : 0.0;
-  all(residual, 1, no_residual_);
-  all(residual_of, 1, -1);
-  all(dependent, m.constraints.empty() ? 0 : 1, std::int64_t{0});
-  all(switched, 1, nan);
-  all(switched_to, 1, static_cast<unsigned char>(0));
-  all(samples, sampled_columns(p) * static_cast<std::size_t>(p.sample_count), nan);
-  all(reductions, p.reductions.size(), nan);
-  all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
-  all(final_derivative, sensitivity_columns(p), nan);
-  all(sensitivity, has_sensitivity(p) ? 1 : 0, no_sensitivity);
+  const auto all = [n](auto& array, std::size_t width) { array.resize(width * n); };
+  all(parameters, m.parameters.size());
+  all(initial, m.states.size());
+  all(discrete, gives_discretes(p) ? m.discretes.size() : 0);
+  all(t_begin, 1);
+  all(t_end, 1);
+  all(final_state, m.states.size());
+  all(final_output, m.outputs.size());
+  all(final_discrete, m.discretes.size());
+  all(t_final, 1);
+  all(status, 1);
+  all(exception, 1);
+  for (const auto counter : abi::counter_members<std::vector<long long>>) all(this->*counter, 1);
+  for (std::size_t j = 0; j < abi::counter_count; ++j) counted_[j] = is_counted(m, j);
+  has_residuals_ = has_residuals(m);
+  no_residual_ = has_residuals_ ? nan : 0.0;
+  all(residual, 1);
+  all(residual_of, 1);
+  all(dependent, m.constraints.empty() ? 0 : 1);
+  all(switched, 1);
+  all(switched_to, 1);
+  all(samples, sampled_columns(p) * static_cast<std::size_t>(p.sample_count));
+  all(reductions, p.reductions.size());
+  all(guard_history, m.guards.size());
+  all(final_derivative, sensitivity_columns(p));
+  all(sensitivity, has_sensitivity(p) ? 1 : 0);
   const auto kept = bounded_rows(p);
-  all(logged, kept > 0 ? 1 : 0, 0);
-  kept_rows.resize(n * kept * (2 + 2 * logged_numbers(p)));  // `logged` says how many rows are valid
+  all(logged, kept > 0 ? 1 : 0);
+  all(kept_rows, kept * (2 + 2 * logged_numbers(p)));  // `logged` says how many rows are valid
   sample_count_ = static_cast<std::size_t>(p.sample_count);
   log.clear();
   log.state_count = static_cast<int>(logged_numbers(p));
@@ -110,23 +113,65 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   order.clear();
 }
 
+/// body(column, its preset, numbers per instance side by side) for each column that a module writes.
+template <class Body>
+void chunk_data::each_result(Body&& body) {
+  for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions, &final_derivative})
+    body(*numbers, nan, 1);
+  for (const auto counter : abi::counter_members<std::vector<long long>>) body(this->*counter, 0, 1);
+  body(residual, no_residual_, 1);
+  body(residual_of, -1, 1);
+  if (sample_count_ > 0) body(samples, nan, sample_count_);
+  body(guard_history, static_cast<unsigned char>(0), 1);
+  body(sensitivity, no_sensitivity, 1);
+  body(logged, 0, 1);
+}
+
+void chunk_data::preset() {
+  each_result([](auto& column, auto value, std::size_t) { std::fill(column.begin(), column.end(), value); });
+  std::fill(status.begin(), status.end(), static_cast<unsigned char>(saltus::status::not_run));
+  std::fill(exception.begin(), exception.end(), static_cast<unsigned char>(0));
+  std::fill(dependent.begin(), dependent.end(), 0);
+  std::fill(switched.begin(), switched.end(), nan);
+  std::fill(switched_to.begin(), switched_to.end(), static_cast<unsigned char>(0));
+  note_other_writer();
+}
+
+void chunk_data::preset_what_lanes_leave() {
+  if (std::exchange(what_lanes_leave_is_preset_, true)) return;
+  for (std::size_t j = 0; j < abi::counter_count; ++j)
+    if (auto& counter = this->*abi::counter_members<std::vector<long long>>[j]; !counted_[j])
+      std::fill(counter.begin(), counter.end(), 0);
+  if (!has_residuals_) {
+    std::fill(residual.begin(), residual.end(), no_residual_);
+    std::fill(residual_of.begin(), residual_of.end(), -1);
+  }
+  std::fill(exception.begin(), exception.end(), static_cast<unsigned char>(0));
+  std::fill(dependent.begin(), dependent.end(), 0);
+  std::fill(switched.begin(), switched.end(), nan);
+  std::fill(switched_to.begin(), switched_to.end(), static_cast<unsigned char>(0));
+}
+
+void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
+  arrange(p, first, instances);
+  spread = {};
+  for (auto* inputs : {&parameters, &initial, &discrete, &t_begin, &t_end})
+    std::fill(inputs->begin(), inputs->end(), nan);
+  preset();
+}
+
+bool chunk_data::has_all_finished() const {
+  return std::count(status.begin(), status.end(), static_cast<unsigned char>(saltus::status::finished)) ==
+         std::ssize(status);
+}
+
 void chunk_data::forget_results(const std::vector<long long>& slots) {
   const auto n = static_cast<std::size_t>(count);
-  const auto preset = [n](auto& array, std::size_t slot, auto value, std::size_t row = 1) {
-    for (std::size_t at = slot * row; at < array.size(); at += n * row) std::fill_n(&array[at], row, value);
-  };
-  for (const long long s : slots) {
-    const auto slot = static_cast<std::size_t>(s);
-    for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions, &final_derivative})
-      preset(*numbers, slot, nan);
-    for (const auto counter : abi::counter_members<std::vector<long long>>) preset(this->*counter, slot, 0);
-    preset(residual, slot, no_residual_);
-    preset(residual_of, slot, -1);
-    if (sample_count_ > 0) preset(samples, slot, nan, sample_count_);
-    preset(guard_history, slot, static_cast<unsigned char>(0));
-    preset(sensitivity, slot, no_sensitivity);
-    preset(logged, slot, 0);
-  }
+  each_result([&](auto& column, auto value, std::size_t row) {
+    for (const long long slot : slots)
+      for (std::size_t at = static_cast<std::size_t>(slot) * row; at < column.size(); at += n * row)
+        std::fill_n(&column[at], row, value);
+  });
 }
 
 void chunk_data::log_kept_rows(const event_selection& which) {

@@ -2,6 +2,7 @@
 // the plan and the module interface, not on backends or files.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -71,8 +72,21 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
 
   chunk_data() = default;
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
-  /// Allocates columns for `instances` instances, the first with id `first`, and presets every number.
+  /// Makes columns for `instances` instances, the first with id `first`. Numbers in them are left as they are.
+  void arrange(const plan& p, std::int64_t first, std::int64_t instances);
+  /// Presets all results.
+  void preset();
+  /// Presets the results that lanes do not write, unless they still hold their presets.
+  void preset_what_lanes_leave();
+  /// Notes that more than lanes of a device have written results.
+  void note_other_writer() { what_lanes_leave_is_preset_ = false; }
+  bool is_written_by_lanes_alone() const { return what_lanes_leave_is_preset_; }
+  /// Is counter j 0 for all instances, because lanes cannot change it and nothing else has written?
+  bool is_preset(std::size_t j) const { return what_lanes_leave_is_preset_ && !counted_[j]; }
+  /// arrange, and presets every number.
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
+  /// Did every instance reach the end of its time span?
+  bool has_all_finished() const;
   /// Presets the results of some instances again, except status, exception, `switched` and `switched_to`.
   void forget(const std::vector<long long>& slots);
   /// The same, but keeps their rows in the event log.
@@ -85,9 +99,21 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   abi::results results();
 
  private:
+  template <class Body>
+  void each_result(Body&& body);
+
   double no_residual_ = 0;  ///< preset of `residual`
   std::size_t sample_count_ = 0;
+  bool what_lanes_leave_is_preset_ = false, has_residuals_ = false;
+  std::array<bool, abi::counter_count> counted_ = {};  ///< counters that lanes may change
 };
+
+/// Can lanes change counter number j of this model?
+inline bool is_counted(const model& m, std::size_t j) {
+  const abi::counter_row& row = abi::counter_table[j];
+  return (has_events(m) || row.changed_by != abi::change::landing) &&
+         (has_residuals(m) || row.of != abi::counted_of::constrained_models);
+}
 
 /// Bytes of a chunk's columns, event log and exceptions: the traffic to and from a backend.
 std::int64_t moved_bytes(const chunk_data& chunk);

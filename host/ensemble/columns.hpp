@@ -13,6 +13,13 @@ struct columns {
   std::vector<double> initial;         ///< [states][count]; NaN: the model's own value
   std::vector<double> discrete;        ///< [discretes][count]; NaN: the model's own; empty: the model's own for all
   std::vector<double> t_begin, t_end;  ///< [count]
+
+  /// What the sampler has spread over the columns: a chunk that is filled again has its constant columns already.
+  struct {
+    std::int64_t count = 0;
+    std::vector<std::uint64_t> fixed = {};  ///< bits of the values
+    std::vector<int> varied = {};           ///< columns with other values: kind, index
+  } spread = {};
 };
 
 }  // namespace saltus::host

@@ -90,6 +90,7 @@ std::string not_finite_finder::explain(const chunk_data& chunk, std::size_t slot
 }
 
 void not_finite_finder::look_at(chunk_data& chunk) {
+  if (chunk.has_all_finished()) return;
   for (std::size_t i = 0; i < chunk.status.size(); ++i) {
     const auto why = static_cast<status>(chunk.status[i]);
     if (why != status::not_finite && why != status::bad_start) continue;

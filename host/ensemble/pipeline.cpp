@@ -30,26 +30,6 @@ namespace saltus::host {
 
 namespace {
 
-/// Unused chunks, kept for their memory.
-class chunk_pool {
- public:
-  std::unique_ptr<chunk_data> get() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<chunk_data>();
-    auto chunk = std::move(free_.back());
-    free_.pop_back();
-    return chunk;
-  }
-  void put(std::unique_ptr<chunk_data> chunk) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(chunk));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<chunk_data>> free_;
-};
-
 /// One place of a semaphore, held while this lives.
 class place {
  public:
@@ -230,23 +210,26 @@ class ensemble_run {
       flow.stop();
       return nullptr;
     }
-    return new handed_out{pool_.get(), *range, {}};
+    return new handed_out{where_.chunks().get(), *range, {}};
   }
 
   item integrate(item raw) {
     std::unique_ptr<handed_out> handed(raw);
     auto& [chunk, range, counts] = *handed;
-    chunk->reset(plan_, range.first, range.count);
+    chunk->arrange(plan_, range.first, range.count);
     values_.fill(chunk->first_id, chunk->count, *chunk);
     if (range.is_kept) {
+      chunk->preset();
       kept_->load(range, *chunk, counts);
+      chunk->note_other_writer();
       progress_(range.count);
       return handed.release();
     }
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
     const place here(queue_.places(range.worker));
     // A chunk handed out before a stop passes through unchanged: its instances get rows as not run.
-    queue_.is_integrated(range, ending_ ? 0.0 : integrate_on(queue_[range.worker], *chunk, range));
+    if (ending_) chunk->preset(), queue_.is_integrated(range, 0.0);
+    else queue_.is_integrated(range, integrate_on(queue_[range.worker], *chunk, range));
     return handed.release();
   }
 
@@ -289,7 +272,7 @@ class ensemble_run {
     statistics_.add(chunk);
     indices_.add(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data(), std::move(chunk.indices));
     write_(chunk, handed->counts);
-    pool_.put(std::move(handed->chunk));
+    where_.chunks().put(std::move(handed->chunk));
     queue_.is_written(handed->range);
   }
 
@@ -340,7 +323,6 @@ class ensemble_run {
   fallback_integrator stiff_, lasting_, rescuer_;
   dependency_finder dependencies_;
   not_finite_finder numbers_;
-  chunk_pool pool_;
   account account_;
 };
 

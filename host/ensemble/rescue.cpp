@@ -68,6 +68,7 @@ fallback_integrator::fallback_integrator(const plan& p, duty what, cancellation 
 
 std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
   std::vector<long long> slots;
+  if (chunk.has_all_finished()) return slots;
   for (std::size_t i = 0; i < chunk.status.size(); ++i) {
     const auto why = static_cast<status>(chunk.status[i]);
     if (!is_of(duty_, why, plan_.model)) continue;
@@ -172,7 +173,9 @@ void fallback_integrator::note_change(chunk_data& chunk, const std::vector<long 
 
 void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) {
   const std::vector<long long> slots = take_over(chunk);
-  if (slots.empty() || stop || !is_ready(stop)) return;
+  if (slots.empty()) return;
+  chunk.note_other_writer();
+  if (stop || !is_ready(stop)) return;
   std::vector<bool> taken(chunk.status.size(), false);
   for (const long long slot : slots) taken[static_cast<std::size_t>(slot)] = true;
   const exception_list from = chunk.exceptions.take(taken);

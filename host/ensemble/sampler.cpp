@@ -1,8 +1,10 @@
 #include "ensemble/sampler.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -61,10 +63,31 @@ double* column_of(columns& out, const target& what) {
   return nullptr;
 }
 
-/// Sets column j of every instance to fixed[j].
-void spread(const std::vector<double>& fixed, std::int64_t count, std::vector<double>& out) {
-  out.clear();
-  for (const double value : fixed) out.insert(out.end(), count, value);
+/// Sets the columns of `out` to the plan's fixed values, unless all that do not vary have them already.
+void spread(const plan& p, std::int64_t count, columns& out) {
+  auto last = std::exchange(out.spread, {count});
+  const auto to = [&](std::vector<double>& columns, const std::vector<double>& fixed) {
+    for (const double value : fixed) out.spread.fixed.push_back(std::bit_cast<std::uint64_t>(value));
+    columns.resize(fixed.size() * static_cast<std::size_t>(count));
+  };
+  const auto varied = [&](const target& what) {
+    out.spread.varied.insert(out.spread.varied.end(), {static_cast<int>(what.which), static_cast<int>(what.index)});
+  };
+  const std::vector<double> t_begin = {p.t_begin}, t_end = {p.t_end}, none;
+  const std::pair<std::vector<double>*, const std::vector<double>*> all[] = {
+      {&out.parameters, &p.parameters},
+      {&out.initial, &p.initial},
+      {&out.discrete, gives_discretes(p) ? &p.discrete : &none},
+      {&out.t_begin, &t_begin},
+      {&out.t_end, &t_end}};
+  for (const auto& [columns, fixed] : all) to(*columns, *fixed);
+  for (const auto& axis : p.axes)
+    for (const auto& column : axis.columns) varied(column.what);
+  for (const auto& column : p.random) varied(column.what);
+  if (last.count == count && last.fixed == out.spread.fixed && last.varied == out.spread.varied) return;
+  for (const auto& [columns, fixed] : all)
+    for (std::size_t j = 0; j < fixed->size(); ++j)
+      std::fill_n(columns->begin() + static_cast<std::ptrdiff_t>(j) * count, count, (*fixed)[j]);
 }
 
 }  // namespace
@@ -72,24 +95,19 @@ void spread(const std::vector<double>& fixed, std::int64_t count, std::vector<do
 void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
   assert(first >= 0 && count >= 0 && first + count <= plan_->count);
   out.count = count;
-  spread(plan_->parameters, count, out.parameters);
-  spread(plan_->initial, count, out.initial);
-  spread(gives_discretes(*plan_) ? plan_->discrete : std::vector<double>(), count, out.discrete);
-  spread({plan_->t_begin}, count, out.t_begin);
-  spread({plan_->t_end}, count, out.t_end);
+  spread(*plan_, count, out);
 
   std::int64_t stride = plan_->samples;  // difference in id between neighbouring values of the axis
   for (auto axis = plan_->axes.rbegin(); axis != plan_->axes.rend(); stride *= axis->count, ++axis) {
-    for (const auto& column : axis->columns) {
-      double* to = column_of(out, column.what);
-      for (std::int64_t i = 0; i < count; ++i) to[i] = value_at(column, (first + i) / stride % axis->count);
-    }
+    for (const auto& column : axis->columns)
+      spread_values(*axis, column, first, stride, {column_of(out, column.what), static_cast<std::size_t>(count)});
   }
   fill_samples(first, out);
 }
 
 void sampler::fill_samples(std::int64_t first, columns& out) const {
   const auto& random = plan_->random;
+  if (random.empty()) return;
   const bool is_free = plan_->design.which == design::kind::random && plan_->correlation.empty();
   std::vector<double> u(random.size());
   std::vector<double*> to;

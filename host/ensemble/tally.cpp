@@ -1,7 +1,10 @@
 #include "ensemble/tally.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -9,26 +12,31 @@
 namespace saltus::host {
 
 void tally::add(const chunk_data& chunk) {
-  for (std::size_t i = 0; i < chunk.status.size(); ++i) {
-    ++by_status.at(chunk.status[i]);
-    if (chunk.exception[i] != 0 && is_ok(static_cast<status>(chunk.status[i]))) ++by_rescue.at(chunk.exception[i]);
-  }
-  abi::each_counter(*this, chunk, [](std::int64_t& sum, const std::vector<long long>& column) {
-    sum = std::accumulate(column.begin(), column.end(), sum);
-  });
+  if (chunk.has_all_finished()) by_status[static_cast<std::size_t>(status::finished)] += std::ssize(chunk.status);
+  else
+    for (const unsigned char how : chunk.status) ++by_status.at(how);
+  for (std::size_t j = 0; j < abi::counter_count; ++j)
+    if (const auto& column = chunk.*abi::counter_members<std::vector<long long>>[j]; !chunk.is_preset(j))
+      this->*abi::counter_members<std::int64_t>[j] += std::accumulate(column.begin(), column.end(), 0LL);
   // Columns that stayed on a device count 0 above.
   for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
     for (std::size_t j = 0; j < abi::counter_count && !chunk.statistics.has_rows[b]; ++j)
       this->*abi::counter_members<std::int64_t>[j] += chunk.statistics.costs[b].counters[j];
+  if (!chunk.is_written_by_lanes_alone()) add_later_work(chunk);
+  add_guards(chunk);
+  add_finals(chunk);
+  note(chunk.not_finite);
+}
+
+void tally::add_later_work(const chunk_data& chunk) {
+  for (std::size_t i = 0; i < chunk.status.size(); ++i)
+    if (chunk.exception[i] != 0 && is_ok(static_cast<status>(chunk.status[i]))) ++by_rescue.at(chunk.exception[i]);
   switched += std::count_if(chunk.switched.begin(), chunk.switched.end(), [](double t) { return t == t; });
   for (const std::int64_t bits : chunk.dependent)
     for (std::size_t k = 0; bits >> k != 0; ++k) {
       dependent.resize(std::max(dependent.size(), k + 1));
       dependent[k] += bits >> k & 1;
     }
-  add_guards(chunk);
-  add_finals(chunk);
-  note(chunk.not_finite);
 }
 
 tally tally_of(const chunk_data& chunk) {
@@ -87,37 +95,102 @@ void tally::add(const tally& more) {
   note(more.not_finite);
 }
 
+namespace {
+
+/// Instances whose columns are looked at together.
+constexpr std::size_t together = 256;
+
+/// Some numbers of instances that ended well: how many are finite, and their greatest magnitude; -1: none is.
+struct glance {
+  std::int64_t count;
+  double largest;
+};
+
+/// Without branches and by integers, whose maximum compilers make vectors of: magnitudes have the order of their bits.
+inline glance glance_of(const double* x, const unsigned char* ok, std::size_t n) {
+  constexpr std::int64_t magnitude = std::numeric_limits<std::int64_t>::max();
+  constexpr auto infinity = std::bit_cast<std::int64_t>(std::numeric_limits<double>::infinity());
+  std::int64_t count = 0, largest = -1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t bits = std::bit_cast<std::int64_t>(x[i]) & magnitude;
+    const std::int64_t counts = -static_cast<std::int64_t>((ok[i] != 0) & (bits < infinity));  // all bits, or none
+    count -= counts;
+    largest = std::max(largest, (bits & counts) | ~counts);
+  }
+  return {count, largest < 0 ? -1.0 : std::bit_cast<double>(largest)};
+}
+// As in statistics.cpp: wider registers if there are any.
+glance glance_by_words(const double* x, const unsigned char* ok, std::size_t n) { return glance_of(x, ok, n); }
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) glance glance_by_avx2(const double* x, const unsigned char* ok, std::size_t n) {
+  return glance_of(x, ok, n);
+}
+const auto glance_at = __builtin_cpu_supports("avx2") ? glance_by_avx2 : glance_by_words;
+#else
+const auto glance_at = glance_by_words;
+#endif
+
+/// body(first, number of instances, for each whether it ended well) for the instances of a chunk, some at a time.
+template <class Body>
+void each_group(const chunk_data& chunk, Body&& body) {
+  std::array<unsigned char, together> ok{};
+  const std::size_t n = chunk.status.size();
+  for (std::size_t first = 0; first < n; first += together) {
+    const std::size_t some = std::min(together, n - first);
+    for (std::size_t i = 0; i < some; ++i) ok[i] = is_ok(static_cast<status>(chunk.status[first + i]));
+    body(first, some, ok.data());
+  }
+}
+
+}  // namespace
+
 void tally::add_finals(const chunk_data& chunk) {
   const std::size_t n = chunk.status.size();
   if (n == 0) return;
   finals.resize(std::max(finals.size(), chunk.final_state.size() / n));
-  for (std::size_t j = 0; j < finals.size(); ++j)
-    for (std::size_t i = 0; i < n; ++i)
-      if (const double x = chunk.final_state[j * n + i];
-          is_ok(static_cast<status>(chunk.status[i])) && std::isfinite(x))  // a column that stayed on a device is NaN
-        finals[j].add(std::fabs(x), chunk.first_id + static_cast<std::int64_t>(i));
-  // An instance that stayed on a device has no final time.
   outputs.resize(std::max(outputs.size(), chunk.final_output.size() / n));
-  for (std::size_t j = 0; j < outputs.size(); ++j)
-    for (std::size_t i = 0; i < n; ++i)
-      if (is_ok(static_cast<status>(chunk.status[i])) && std::isfinite(chunk.t_final[i]) &&
-          !std::isfinite(chunk.final_output[j * n + i]))
-        outputs[j].add({1, chunk.first_id + static_cast<std::int64_t>(i)});
+  each_group(chunk, [&](std::size_t first, std::size_t some, const unsigned char* ok) {
+    const auto id = [&](std::size_t i) { return chunk.first_id + static_cast<std::int64_t>(first + i); };
+    for (std::size_t j = 0; j < finals.size(); ++j) {
+      const double* const x = &chunk.final_state[j * n + first];  // a column that stayed on a device is NaN
+      const glance all = glance_at(x, ok, some);
+      if (all.largest <= finals[j].second && finals[j].of >= 0) finals[j].count += all.count;
+      else
+        for (std::size_t i = 0; i < some; ++i)
+          if (ok[i] != 0 && std::isfinite(x[i])) finals[j].add(std::fabs(x[i]), id(i));
+    }
+    // An instance that stayed on a device has no final time.
+    const std::int64_t here = outputs.empty() ? 0 : glance_at(&chunk.t_final[first], ok, some).count;
+    for (std::size_t j = 0; j < outputs.size(); ++j) {
+      const double* const x = &chunk.final_output[j * n + first];
+      if (glance_at(x, ok, some).count == here) continue;
+      for (std::size_t i = 0; i < some; ++i)
+        if (ok[i] != 0 && std::isfinite(chunk.t_final[first + i]) && !std::isfinite(x[i])) outputs[j].add({1, id(i)});
+    }
+  });
 }
 
 void tally::add_guards(const chunk_data& chunk) {
   const std::size_t n = chunk.status.size();
   if (n == 0) return;
   guards.resize(std::max(guards.size(), chunk.guard_history.size() / n));
-  for (std::size_t g = 0; g < guards.size(); ++g)
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!is_ok(static_cast<status>(chunk.status[i]))) continue;
-      const unsigned char past = chunk.guard_history[g * n + i];
-      const bool fired = (past & abi::has_fired) != 0, armed = (past & abi::ends_armed) != 0;
+  if (guards.empty()) return;
+  each_group(chunk, [&](std::size_t first, std::size_t some, const unsigned char* ok) {
+    for (std::size_t g = 0; g < guards.size(); ++g) {
+      const unsigned char* const past = &chunk.guard_history[g * n + first];
+      int fired = 0, beyond = 0, against = 0;
+      for (std::size_t i = 0; i < some; ++i) {  // without branches, as in glance_of
+        const bool has_fired = (past[i] & abi::has_fired) != 0, armed = (past[i] & abi::ends_armed) != 0;
+        const bool lies_beyond = (ok[i] != 0) & !has_fired & ((past[i] & abi::began_beyond) != 0);
+        fired += (ok[i] != 0) & has_fired;
+        against += lies_beyond & armed;
+        beyond += lies_beyond & !armed;
+      }
       guards[g].fired += fired;
-      if (fired || (past & abi::began_beyond) == 0) continue;
-      (armed ? guards[g].crossed_against : guards[g].began_beyond) += 1;
+      guards[g].crossed_against += against;
+      guards[g].began_beyond += beyond;
     }
+  });
 }
 
 namespace {

@@ -55,6 +55,7 @@ struct tally : abi::counters<std::int64_t> {
   std::int64_t not_finished() const;
 
  private:
+  void add_later_work(const chunk_data& chunk);
   void add_guards(const chunk_data& chunk);
   void add_finals(const chunk_data& chunk);
   void note(const not_finite_instance& one);

@@ -17,7 +17,6 @@
 #include "../../problems/lorenz.hpp"
 #include "../../problems/relief_valve.hpp"
 #include "../emulated_cuda.hpp"
-#include "../fake_cuda_driver.hpp"
 #include "backend/cpu.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "base/paths.hpp"
@@ -25,6 +24,7 @@
 #include "ensemble/pipeline.hpp"
 #include "ensemble/sampler.hpp"
 #include "ensemble/settings.hpp"
+#include "testing/fake_cuda_driver.hpp"
 
 // The symbol that the program would find by dlsym.
 extern "C" saltus::host::cuda_absent_function saltus_cuda_absent;

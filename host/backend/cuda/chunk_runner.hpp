@@ -33,6 +33,7 @@ class chunk_runner {
       : piece_(run), others_give_back_(std::move(others_give_back)) {}
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) {
+    results_.prepare(chunk);
     for (std::int64_t first = 0; first < chunk.count; first += piece_.count) {
       begin_piece(chunk, first);
       const bool go_on = run_piece(chunk, finished);
@@ -42,7 +43,7 @@ class chunk_runner {
       usage.lane_turns += used.lane_turns;
       usage.landings += used.landings;
       usage.landed += used.landed;
-      if (!go_on) break;
+      if (!go_on) return results_.leave_out_the_rest(chunk);
     }
   }
 

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <cuda.h>
 #include <fmt/format.h>
@@ -38,22 +41,17 @@ inline void check_driver(CUresult result, const char* call) {
 /// SALTUS_CUDA(cuMemAlloc, &address, bytes) calls the driver and checks the result.
 #define SALTUS_CUDA(call, ...) ::saltus::host::check_driver(call(__VA_ARGS__), #call)
 
-/// A device in use: the object holds its primary context. Calls of the driver go to it from the thread that made this
-/// object, and from threads that called `use`.
+/// A device in use, by its primary context. Calls of the driver go to it from the thread that made this object, and from
+/// threads that called `use`.
 class cuda_device {
  public:
   explicit cuda_device(int number) {
     SALTUS_CUDA(cuInit, 0);
     SALTUS_CUDA(cuDeviceGet, &handle_, number);
-    // A thread that waits for the device frees its core. If other code has set the flags before, they stay.
-    cuDevicePrimaryCtxSetFlags(handle_, CU_CTX_SCHED_BLOCKING_SYNC);
-    SALTUS_CUDA(cuDevicePrimaryCtxRetain, &context_, handle_);
+    context_ = context_of(handle_);
     use();
   }
-  ~cuda_device() {
-    cuCtxSetCurrent(nullptr);
-    cuDevicePrimaryCtxRelease(handle_);
-  }
+  ~cuda_device() { cuCtxSetCurrent(nullptr); }
   cuda_device(const cuda_device&) = delete;
   cuda_device& operator=(const cuda_device&) = delete;
 
@@ -86,6 +84,20 @@ class cuda_device {
   }
 
  private:
+  /// The primary context of a device, held until the process ends: making one takes longer than a short run.
+  static CUcontext context_of(CUdevice device) {
+    static std::mutex one_at_a_time;
+    static std::map<CUdevice, CUcontext> all;
+    const std::lock_guard lock(one_at_a_time);
+    CUcontext& context = all[device];
+    if (context != nullptr) return context;
+    // A thread that waits for the device frees its core. If other code has set the flags before, they stay.
+    cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_BLOCKING_SYNC);
+    CUcontext retained = nullptr;
+    SALTUS_CUDA(cuDevicePrimaryCtxRetain, &retained, device);
+    return context = retained;
+  }
+
   CUdevice handle_ = 0;
   CUcontext context_ = nullptr;
 };
@@ -174,9 +186,11 @@ class cuda_event {
     SALTUS_CUDA(cuEventCreate, &handle_,
                 CU_EVENT_BLOCKING_SYNC | (what == kind::mark ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT));
   }
-  ~cuda_event() { cuEventDestroy(handle_); }
-  cuda_event(const cuda_event&) = delete;
-  cuda_event& operator=(const cuda_event&) = delete;
+  ~cuda_event() {
+    if (handle_ != nullptr) cuEventDestroy(handle_);
+  }
+  cuda_event(cuda_event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  cuda_event& operator=(cuda_event&&) = delete;
 
   void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
   /// Waits until all earlier operations of the stream have finished; does nothing if the event was never put into a
@@ -193,67 +207,80 @@ class cuda_event {
   CUevent handle_ = nullptr;
 };
 
-/// Copies columns between pageable host memory and a device through pinned memory, in pieces through two halves: the
-/// host fills or empties one half while the device copies the other.
+/// Copies columns between pageable host memory and a device through two halves of pinned memory. Columns gather in one half
+/// until it is full; then the host fills or empties the other while the device copies.
 class cuda_staging {
  public:
   explicit cuda_staging(const cuda_stream& stream) : stream_(stream) {}
 
-  /// On return `from` has been read; the last pieces may still be in the stream.
+  /// On return `from` has been read; the copies may still be in the stream.
   template <class Number>
   void upload(const Number* to, const Number* from, std::size_t count) {
-    pieces(count * sizeof(Number),
-           [&](std::size_t at, std::size_t bytes, unsigned char* half, const cuda_event& there) {
-             there.wait();
-             std::memcpy(half, reinterpret_cast<const unsigned char*>(from) + at, bytes);
-             stream_.upload(reinterpret_cast<const unsigned char*>(to) + at, half, bytes);
-             there.put_into(stream_);
-           });
+    pieces(count * sizeof(Number), [&](std::size_t at, std::size_t bytes, unsigned char* room) {
+      std::memcpy(room, reinterpret_cast<const unsigned char*>(from) + at, bytes);
+      stream_.upload(reinterpret_cast<const unsigned char*>(to) + at, room, bytes);
+    });
   }
   /// `to` is complete after `land`.
   template <class Number>
   void download(Number* to, const Number* from, std::size_t count) {
-    pieces(count * sizeof(Number),
-           [&](std::size_t at, std::size_t bytes, unsigned char* half, const cuda_event& there) {
-             land(half);
-             stream_.download(half, reinterpret_cast<const unsigned char*>(from) + at, bytes);
-             there.put_into(stream_);
-             under_way_[half == halves_.address() ? 0 : 1] = {reinterpret_cast<unsigned char*>(to) + at, bytes};
-           });
+    pieces(count * sizeof(Number), [&](std::size_t at, std::size_t bytes, unsigned char* room) {
+      stream_.download(room, reinterpret_cast<const unsigned char*>(from) + at, bytes);
+      half().on_their_way.push_back({reinterpret_cast<unsigned char*>(to) + at, room, bytes});
+    });
   }
-  /// Waits for all downloads.
+  /// Waits for all copies.
   void land() {
-    land(halves_.address());
-    land(halves_.address() + size);
+    if (half().used > 0) half().there.put_into(stream_);
+    for (const int number : {1 - turn_, turn_}) empty(halves_[number]);
   }
 
  private:
   static constexpr std::size_t size = std::size_t{4} << 20;  ///< of a half
+  static constexpr std::size_t apart = 256;                  ///< pieces begin at multiples of it
 
+  struct download_piece {
+    unsigned char* to;
+    const unsigned char* from;
+    std::size_t bytes;
+  };
+  struct half_of_memory {
+    std::size_t used = 0;
+    std::vector<download_piece> on_their_way = {};
+    cuda_event there = cuda_event();  ///< in the stream, after the last copy from or to a half that is full
+  };
+
+  half_of_memory& half() { return halves_[turn_]; }
+
+  /// body(offset, bytes, pinned memory) for pieces of a column.
   template <class F>
   void pieces(std::size_t bytes, F&& body) {
-    for (std::size_t at = 0; at < bytes; at += size) {
-      body(at, std::min(size, bytes - at), halves_.address() + turn_ * size, there_[turn_]);
-      turn_ = 1 - turn_;
+    for (std::size_t at = 0; at < bytes;) {
+      if (half().used == size) swap();
+      const std::size_t some = std::min(size - half().used, bytes - at);
+      unsigned char* const room = memory_.address() + static_cast<std::size_t>(turn_) * size + half().used;
+      half().used = std::min(size, (half().used + some + apart - 1) / apart * apart);
+      body(at, some, room);
+      at += some;
     }
   }
-  void land(unsigned char* half) {
-    const std::size_t number = half == halves_.address() ? 0 : 1;
-    there_[number].wait();
-    auto& [to, bytes] = under_way_[number];
-    if (bytes > 0) std::memcpy(to, half, bytes);
-    bytes = 0;
+  void swap() {
+    half().there.put_into(stream_);
+    turn_ = 1 - turn_;
+    empty(half());
+  }
+  static void empty(half_of_memory& half) {
+    if (half.used == 0) return;
+    half.there.wait();
+    for (const auto& [to, from, bytes] : half.on_their_way) std::memcpy(to, from, bytes);
+    half.on_their_way.clear();
+    half.used = 0;
   }
 
-  struct piece {
-    unsigned char* to = nullptr;
-    std::size_t bytes = 0;
-  };
   const cuda_stream& stream_;
-  pinned_memory halves_{2 * size};
-  cuda_event there_[2];  ///< in the stream, after the last copy from or to each half
-  piece under_way_[2] = {};
-  std::size_t turn_ = 0;
+  pinned_memory memory_{2 * size};
+  half_of_memory halves_[2];
+  int turn_ = 0;
 };
 
 /// Code loaded onto the device in use: a cubin, or PTX, which the driver compiles.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -36,6 +37,19 @@ class piece_results {
     chunk.log.spill_if_long();
     piece_.state.rows = 0;
     piece_.state.landable = abi::landable_places(c, 0, piece_.run.module.about.rows_per_landing);
+  }
+
+  /// Before the first piece of a chunk: presets what is not fetched.
+  void prepare(chunk_data& chunk) const {
+    if (statistics_) chunk.preset();
+    chunk.preset_what_lanes_leave();
+  }
+
+  /// Presets the results of the pieces that follow, which a stop has left out.
+  void leave_out_the_rest(chunk_data& chunk) const {
+    std::vector<long long> slots(static_cast<std::size_t>(chunk.count - piece_.first - piece_.count));
+    std::iota(slots.begin(), slots.end(), piece_.first + piece_.count);
+    forget(chunk, slots);
   }
 
   /// Fetches all other results, when the piece is done or was stopped.
@@ -86,9 +100,8 @@ class piece_results {
     fetch(chunk.final_discrete, out.final_discrete, 1);
     fetch(chunk.t_final, out.t_final, 1);
     fetch(chunk.status, out.status, 1);
-    // Without events nothing lands, and counters that only landing changes keep their presets.
     for (std::size_t j = 0; j < abi::counter_count; ++j)
-      if (has_events(what.model) || abi::counter_table[j].changed_by != abi::change::landing)
+      if (is_counted(what.model, j))
         fetch(chunk.*abi::counter_members<std::vector<long long>>[j], out.*abi::counter_members<long long*>[j], 1);
     if (has_residuals(what.model)) {
       fetch(chunk.residual, out.residual, 1);
@@ -122,12 +135,15 @@ class piece_results {
                               static_cast<std::size_t>(rows) * width);
   }
 
-  /// When a run is stopped, the instances that have begun are the first ones in the piece's order; the fetched results
-  /// of the others are invalid and are reset.
+  /// When a run is stopped, the instances that have begun are the first ones in the piece's order.
   void forget_not_begun(chunk_data& chunk) {
-    if (piece_.order.empty()) return;
-    std::vector<long long> slots(piece_.order.begin() + piece_.state.next, piece_.order.end());
-    for (long long& slot : slots) slot += piece_.first;
+    std::vector<long long> slots;
+    for (std::int64_t k = piece_.state.next; k < piece_.count; ++k)
+      slots.push_back(piece_.first + (piece_.order.empty() ? k : piece_.order[static_cast<std::size_t>(k)]));
+    forget(chunk, slots);
+  }
+
+  static void forget(chunk_data& chunk, const std::vector<long long>& slots) {
     for (const long long slot : slots)
       chunk.status[static_cast<std::size_t>(slot)] = static_cast<unsigned char>(status::not_run);
     chunk.forget(slots);

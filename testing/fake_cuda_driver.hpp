@@ -25,6 +25,7 @@ struct fake_cuda {
   int devices = 1;                            ///< at most two
   int version = 13000;                        ///< the CUDA version of the driver
   int capability = 90;
+  int multiprocessors = 1, blocks_per_multiprocessor = 1;
   int local_bytes = 0;            ///< local memory per thread of each kernel but saltus_describe
   double seconds_per_launch = 0;  ///< by the device's clock
 };
@@ -45,6 +46,7 @@ struct fake_cuda_counts {
   std::atomic<long long> pageable_bytes = 0;  ///< copied between device memory and memory that is not pinned
   std::atomic<long long> pinned_bytes = 0;    ///< copied between device memory and pinned memory
   std::atomic<long long> up_bytes = 0;        ///< copied to a device
+  std::atomic<long long> nanoseconds = 0;  ///< of processors, for copies, fills and kernels, which a device does itself
 };
 inline fake_cuda_counts& fake_cuda_done() {
   static fake_cuda_counts c;

@@ -1,9 +1,10 @@
-#include "fake_cuda_driver.hpp"
+#include "testing/fake_cuda_driver.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -21,6 +22,20 @@ CUresult answer(const char* call) {
   if (fake.fails > 0) --fake.fails;
   return fake.failure;
 }
+/// Counts the processor time of its scope as the device's.
+class device_time {
+ public:
+  ~device_time() { fake_cuda_done().nanoseconds += now() - begin_; }
+
+ private:
+  static long long now() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1'000'000'000LL * t.tv_sec + t.tv_nsec;
+  }
+  long long begin_ = now();
+};
+
 void* at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 /// A copy that has not been done yet.
@@ -35,6 +50,8 @@ struct stream {
   long put = 0, done = 0;
 
   void happen(long until) {
+    if (done >= until || waiting.empty()) return;
+    const device_time here;
     for (; done < until && !waiting.empty(); ++done) {
       std::memcpy(waiting.front().to, waiting.front().from, waiting.front().bytes);
       waiting.pop_front();
@@ -132,7 +149,7 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
   *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR         ? the_fake_cuda().capability / 10
            : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR       ? the_fake_cuda().capability % 10
-           : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 1
+           : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? the_fake_cuda().multiprocessors
            : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? threads_per_multiprocessor
                                                                          : 0;
   return answer("cuDeviceGetAttribute");
@@ -248,6 +265,7 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, 
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream where) {
   of(where).happen();
+  const device_time here;
   std::memset(at(to), value, bytes);
   return answer("cuMemsetD8Async");
 }
@@ -267,7 +285,7 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) 
   return answer("cuFuncGetAttribute");
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
-  *blocks = 1;
+  *blocks = the_fake_cuda().blocks_per_multiprocessor;
   return answer("cuOccupancyMaxActiveBlocksPerMultiprocessor");
 }
 CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
@@ -290,6 +308,7 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
     device_seconds += the_fake_cuda().seconds_per_launch;
   }
   ++fake_cuda_done().launches[device_in_use];
+  const device_time here;
   the_fake_cuda().run_kernel(reinterpret_cast<const char*>(kernel), static_cast<int>(blocks * threads), arguments);
   return CUDA_SUCCESS;
 }
