@@ -58,6 +58,7 @@ class emulated_run {
     chunk_.exceptions = {c.count, c.exceptions.slot.data(), c.exceptions.reals.data(), c.exceptions.integers.data()};
     chunk_.progress = &progress;
     chunk_.turn_budget = s.turn_budget;
+    chunk_.look_every = 1 + (s.threads + s.turn_budget) % 8;
     progress = abi::cuda_start(chunk_, cuda_module_of<E>.rows_per_landing);
   }
 

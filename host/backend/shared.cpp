@@ -43,6 +43,19 @@ class shared_backend final : public backend {
   }
   bool gains_by_order() const override { return largest(&backend::gains_by_order); }
 
+  std::optional<launches> launches_so_far() const override {
+    std::optional<launches> all;
+    for (const auto& part : parts_)
+      if (const auto some = part->launches_so_far()) {
+        if (!all) all.emplace();
+        all->add(*some);
+      }
+    return all;
+  }
+  void time_launches() override {
+    for (const auto& part : parts_) part->time_launches();
+  }
+
   std::vector<backend*> parts() override {
     std::vector<backend*> all;
     for (const auto& part : parts_)

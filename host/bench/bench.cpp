@@ -137,6 +137,8 @@ class bench_of_backends {
       }
       for (auto& e : entries_) measure(e, round);
     }
+    for (auto& e : entries_)
+      if (options_.launches && !stop_) measure_launches(e);
     std::vector<bench_result> results;
     for (auto& e : entries_) results.push_back(std::move(e.result));
     return results;
@@ -201,6 +203,17 @@ class bench_of_backends {
     if (looks && !first) r.against_first = differ;
     r.rounds.push_back(one);
     say("{}: round {} of {}: {:.4g} s\n", r.backend, round + 1, options_.rounds, one.end_to_end);
+  }
+
+  /// In a run of its own: timing each launch takes time.
+  void measure_launches(entry& e) {
+    e.where->time_launches();
+    const auto before = e.where->launches_so_far();
+    if (!before) return;
+    run_once(e.what, *e.where, {}, stop_);
+    launches now = *e.where->launches_so_far();
+    now.subtract(*before);
+    e.result.launched = now;
   }
 
   const bench_options& options_;

@@ -14,6 +14,7 @@
 #include "bench/growth.hpp"
 #include "bench/options.hpp"
 #include "bench/spread.hpp"
+#include "ensemble/launches.hpp"
 #include "ensemble/tally.hpp"
 #include "spec/plan.hpp"
 
@@ -38,6 +39,7 @@ struct bench_result {
   abi::usage usage{};
   std::int64_t bytes = 0;
   std::optional<operations> flops;
+  std::optional<launches> launched;  ///< of one more run, if asked for
   std::optional<difference> against_first;
 
   spread end_to_end() const;

@@ -133,6 +133,22 @@ std::string text_of(const std::vector<growth_curve>& curves) {
   return text;
 }
 
+/// A line for each kernel, timed in a run of its own.
+std::string text_of(const std::string& backend, const launches& l) {
+  std::string text = fmt::format("\n{}: {} rounds, {} of them with work, in {} looks that took {:.4g} ms\n", backend,
+                                 l.rounds, l.worked, l.looks, 1e3 * l.waited);
+  for (std::size_t k = 0; k < launches::kernels.size(); ++k)
+    text += fmt::format("{:<{}}{:>12.4g} ms{:>12.4g} us a launch\n", launches::kernels[k], first_width,
+                        1e3 * l.seconds[k], ratio(1e6 * l.seconds[k], static_cast<double>(l.rounds)));
+  return text;
+}
+
+json json_of(const launches& l) {
+  json o{{"rounds", l.rounds}, {"rounds_with_work", l.worked}, {"looks", l.looks}, {"seconds_of_looks", l.waited}};
+  for (std::size_t k = 0; k < launches::kernels.size(); ++k) o["seconds"][launches::kernels[k]] = l.seconds[k];
+  return o;
+}
+
 /// Inserts a number, or nothing if it is unknown.
 void insert_known(json& to, const char* name, const std::optional<double>& value) {
   if (value) to[name] = *value;
@@ -164,6 +180,7 @@ json result_json(const plan& p, const bench_result& r) {
   if (r.peak > 0) o["peak_flops"] = r.peak;
   insert_known(o, "of_peak", r.of_peak());
   insert_known(o, "joules", r.joules());
+  if (r.launched) o["launches"] = json_of(*r.launched);
   if (const auto& d = r.against_first)
     o["against_first"] = json{
         {"compared", d->compared}, {"instances_with_other_bits", d->instances}, {"largest_difference", d->largest}};
@@ -189,6 +206,8 @@ std::string text_of(const bench_report& report) {
     for (const auto& r : report.results) text += fmt::format("{:>{}}", cell(r), width);
     text += "\n";
   }
+  for (const auto& r : report.results)
+    if (r.launched) text += text_of(r.backend, *r.launched);
   return report.curves.empty() ? text : text + text_of(report.curves);
 }
 

@@ -208,6 +208,7 @@ class command_line {
         ->type_name("SECONDS")
         ->capture_default_str();
     bench_->add_flag("--growth", benching_.growth, "throughput against the number of instances, too");
+    bench_->add_flag("--device-report", benching_.launches, "the kernels of a CUDA device one by one, too");
     bench_->add_flag("--advise", advises_, "which method reaches the accuracy asked for in the shortest time");
     bench_->add_option("--methods", benching_.methods, "with --advise: compare these methods alone")->type_name("LIST");
     bench_->footer(

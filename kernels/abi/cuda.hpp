@@ -76,6 +76,7 @@ struct cuda_progress {
   long long stored;             ///< instances whose result is stored
   long long rows;               ///< rows of the event log
   long long exceptions;         ///< instances that could not go on, with or without a row
+  int worked;                   ///< rounds that had anything to do
   usage used;                   ///< here, a pass of a warp counts for all of its threads
 };
 
@@ -91,6 +92,7 @@ struct cuda_chunk {
   cuda_exceptions exceptions;
   cuda_progress* progress;
   int turn_budget;  ///< turns of a thread in one launch of saltus_sail
+  int look_every;   ///< turns of these after which a warp looks for threads without an instance
 };
 
 /// A module's description of itself.

@@ -229,6 +229,59 @@ inline constexpr int rows_per_landing = [] {
   return rows;
 }();
 
+/// Half a strip: what one instruction of a device loads or stores.
+template <class Number>
+struct alignas(abi::sector_bytes / 2) half_strip {
+  static constexpr int width = abi::sector_bytes / 2 / static_cast<int>(sizeof(Number));
+  Number numbers[width];
+
+  /// The one with number j of a place.
+  SALTUS_FN static half_strip& of(void* numbers, int j, int place, int places) {
+    return *reinterpret_cast<half_strip*>(static_cast<Number*>(numbers) +
+                                          abi::pool_index<sizeof(Number)>(j - j % width, place, places));
+  }
+};
+
+/// Reads the numbers of a place one after another.
+template <class Number>
+class strip_reader {
+  using half = half_strip<Number>;
+
+ public:
+  SALTUS_FN strip_reader(void* numbers, int places, int place) : numbers_(numbers), places_(places), place_(place) {}
+  SALTUS_FN Number next() {
+    if (j_ % half::width == 0) half_ = half::of(numbers_, j_, place_, places_);
+    return half_.numbers[j_++ % half::width];
+  }
+
+ private:
+  void* numbers_;
+  int places_, place_, j_ = 0;
+  half half_ = {};
+};
+
+/// Writes the numbers of a place one after another. Those behind the last one stay as they are.
+template <class Number>
+class strip_writer {
+  using half = half_strip<Number>;
+
+ public:
+  SALTUS_FN strip_writer(void* numbers, int places, int place) : numbers_(numbers), places_(places), place_(place) {}
+  SALTUS_FN void put(Number number) {
+    half_.numbers[j_++ % half::width] = number;
+    if (j_ % half::width == 0) half::of(numbers_, j_ - 1, place_, places_) = half_;
+  }
+  SALTUS_FN void finish() {
+    for (int k = 0; k < j_ % half::width; ++k)
+      half::of(numbers_, j_ - 1, place_, places_).numbers[k] = half_.numbers[k];
+  }
+
+ private:
+  void* numbers_;
+  int places_, place_, j_ = 0;
+  half half_ = {};
+};
+
 /// One thread's part in the kernels of a chunk.
 template <class E, class Warp>
 class cuda_rounds {
@@ -284,7 +337,7 @@ class cuda_rounds {
     Record x;
     // true if there are instances for at least half of the threads
     const bool is_full = 2 * p_.ready[half_] >= warp_.threads();
-    for (; turn < c_.turn_budget; ++turn) {
+    for (; turn < c_.turn_budget; turn += c_.look_every) {
       const int next = ready.take(warp_, place == nowhere, c_.ready.place[half_], p_.ready[half_], p_.taken);
       if (next != nowhere) load(x, place = next);
       // When a quarter of the warp has run out of instances, the others continue in full warps of the next round. On a device that is not
@@ -293,13 +346,15 @@ class cuda_rounds {
       const int gone = is_full || max_busy - busy < has_parked ? max_busy - busy : has_parked;
       if (busy == 0 || 4 * gone > max_busy) break;
       max_busy = busy > max_busy ? busy : max_busy;
-      bool parks = false, ends = false;
-      if (place != nowhere) {
-        useful += 1;
-        parks = static_cast<bool>(sail(x, everyone(), tol_, run_));
-        ends = !parks && !is_under_way(x);
-        if (parks || ends) save_sailed(x, place);
-      }
+      bool sails = place != nowhere, parks = false;
+      for (int k = 0; k < c_.look_every; ++k)
+        if (sails) {
+          useful += 1;
+          parks = static_cast<bool>(sail(x, everyone(), tol_, run_));
+          sails = !parks && is_under_way(x);
+        }
+      const bool ends = place != nowhere && !sails && !parks;
+      if (parks || ends) save_sailed(x, place);
       has_parked += parked.put(warp_, parks, place, c_.parked.place[half_], p_.parked[half_]);
       vacant.put(warp_, ends, place, c_.vacant.place[1 - half_], p_.vacant[1 - half_]);
       if (parks || ends) place = nowhere;
@@ -343,6 +398,7 @@ class cuda_rounds {
 
   /// For one thread alone: the next round consumes the lists that this round has filled.
   SALTUS_FN void turn_over() const {
+    p_.worked += p_.ready[half_] + p_.parked[half_] + p_.vacant[half_] > 0 ? 1 : 0;
     p_.ready[half_] = p_.parked[half_] = p_.vacant[half_] = p_.taken = 0;
 
     p_.half = 1 - half_;
@@ -376,30 +432,27 @@ class cuda_rounds {
     if (warp_.lane() == 0 && number > 0) warp_.add(to, static_cast<int64>(number));
   }
 
-  SALTUS_FN T& real(int number, int place) const {
-    return static_cast<T*>(c_.pool.reals)[abi::pool_index<sizeof(T)>(number, place, c_.pool.places)];
-  }
-  SALTUS_FN integer_of<T>& integer(int number, int place) const {
-    return static_cast<integer_of<T>*>(c_.pool.integers)[abi::pool_index<sizeof(T)>(number, place, c_.pool.places)];
-  }
   SALTUS_FN void load(Record& x, int place) const {
-    int j = 0, k = 0;
-    Record::each_real(x, x, [&](Real& to, Real&) SALTUS_INLINE_LAMBDA { to.v = real(j++, place); });
-    Record::each_integer(x, x, [&](Integer& to, Integer&) SALTUS_INLINE_LAMBDA { to.v = integer(k++, place); });
+    strip_reader<T> reals(c_.pool.reals, c_.pool.places, place);
+    strip_reader<integer_of<T>> integers(c_.pool.integers, c_.pool.places, place);
+    Record::each_real(x, x, [&](Real& to, Real&) SALTUS_INLINE_LAMBDA { to.v = reals.next(); });
+    Record::each_integer(x, x, [&](Integer& to, Integer&) SALTUS_INLINE_LAMBDA { to.v = integers.next(); });
   }
   SALTUS_FN void save(const Record& x, int place) const {
-    int j = 0, k = 0;
-    Record::each_real(x, x, [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { real(j++, place) = from.v; });
-    Record::each_integer(
-        x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integer(k++, place) = from.v; });
+    strip_writer<T> reals(c_.pool.reals, c_.pool.places, place);
+    strip_writer<integer_of<T>> integers(c_.pool.integers, c_.pool.places, place);
+    Record::each_real(x, x, [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { reals.put(from.v); });
+    Record::each_integer(x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integers.put(from.v); });
+    reals.finish(), integers.finish();
   }
-  /// Saves what sailing changes, at the place that x was loaded from.
+  /// Saves what sailing changes, the first numbers, at the place that x was loaded from.
   SALTUS_FN void save_sailed(const Record& x, int place) const {
-    int j = 0, k = 0;
-    Record::each_sailed_real(x, x,
-                             [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { real(j++, place) = from.v; });
+    strip_writer<T> reals(c_.pool.reals, c_.pool.places, place);
+    strip_writer<integer_of<T>> integers(c_.pool.integers, c_.pool.places, place);
+    Record::each_sailed_real(x, x, [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { reals.put(from.v); });
     Record::each_sailed_integer(
-        x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integer(k++, place) = from.v; });
+        x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integers.put(from.v); });
+    reals.finish(), integers.finish();
   }
 
   const abi::cuda_chunk& c_;

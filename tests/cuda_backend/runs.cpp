@@ -120,6 +120,46 @@ host::plan shared_plan() {
   return p;
 }
 
+// Chunks keep their memory, and are not preset where lanes write. Rescued instances write more than lanes do.
+TEST(cuda_backend, chunks_used_again_hold_nothing_of_their_last_instances) {
+  auto p = shaken_plan(0.05, 3000);
+  p.chunk = 250;
+  const auto device = backend_for<shaken_engine>(p);
+  host::run_summary first, again, reference;
+  const auto once = all_chunks(p, *device, first), twice = all_chunks(p, *device, again),
+             there = all_chunks(p, *host::make_cpu_backend(p), reference);
+  EXPECT_GT(first.counts.rescued(), 100);
+  for (const auto* run : {&once, &twice}) expect_same_results(p, there, *run);
+  for (const auto* s : {&first, &again}) {
+    EXPECT_EQ(reference.counts.by_status, s->counts.by_status);
+    EXPECT_EQ(reference.counts.by_rescue, s->counts.by_rescue);
+    abi::each_counter(reference.counts, s->counts, [](std::int64_t a, std::int64_t b) { EXPECT_EQ(a, b); });
+  }
+}
+
+// Rounds that have nothing to do cost launches.
+TEST(cuda_backend, few_rounds_are_launched_in_vain) {
+  auto p = valve_plan();
+  p.count = p.chunk = 900;
+  const auto device = backend_for<valve_engine>(p);
+  auto chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
+  abi::usage used{};
+  for (int i = 0; i < 10; ++i) device->integrate(chunk, go_on, used);
+  ASSERT_TRUE(device->launches_so_far().has_value());
+  const host::launches before = *device->launches_so_far();
+  EXPECT_EQ(before.seconds[1], 0.0) << "nobody has asked";
+  device->time_launches();
+  the_fake_cuda().seconds_per_launch = 1e-6;
+  for (int i = 0; i < 10; ++i) device->integrate(chunk, go_on, used);
+  host::launches l = *device->launches_so_far();
+  l.subtract(before);
+  EXPECT_GE(l.worked, 10);
+  EXPECT_LE(l.rounds, 2 * l.worked + 20);
+  EXPECT_GE(l.looks, 10);
+  for (const double seconds : l.seconds)
+    EXPECT_NEAR(seconds, 1e-6 * static_cast<double>(l.rounds), 1e-7 * static_cast<double>(l.rounds));
+}
+
 TEST(cuda_backend, two_devices_are_served_by_one_queue) {
   const auto p = shared_plan();
   auto first = backend_for<shaken_engine>(p);

@@ -25,11 +25,13 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t max_instances = 1 << 18;   ///< per chunk
+constexpr std::int64_t max_instances = 1 << 17;   ///< per chunk
 constexpr std::int64_t max_host_bytes = 1 << 30;  ///< of a chunk in host memory, which holds a few chunks at once
-constexpr int instances_per_thread = 2;           ///< least number per chunk
-/// for a run that is not large: copies of one chunk overlap work on another
-constexpr int chunks_per_run = 12;
+constexpr std::int64_t min_instances = 2048;      ///< per chunk, unless the run has fewer
+constexpr std::int64_t some_instances = 1 << 16;  ///< per chunk, of a run that is not large
+constexpr int few_chunks = 6, many_chunks = 64;   ///< of a small run, and of a large one
+/// in a run with fewer instances for each thread, making an order takes longer than it can save
+constexpr std::int64_t min_ordered_per_thread = 16;
 
 class cuda_backend final : public backend {
  public:
@@ -54,7 +56,7 @@ class cuda_backend final : public backend {
   std::string model_hash() const override { return run_.built.key(); }
   double compile_seconds() const override { return run_.built.seconds; }
   std::int64_t chunk_size() const override { return chunk_size_; }
-  bool gains_by_order() const override { return true; }
+  bool gains_by_order() const override { return run_.what.count >= min_ordered_per_thread * threads(); }
   double peak_flops() const override {
     const double clock = 1e3 * run_.device.attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the attribute is in kHz
     return 2.0 * cuda_fma_per_clock(run_.device.capability(), run_.what.precision) * run_.device.multiprocessors() *
@@ -63,6 +65,8 @@ class cuda_backend final : public backend {
   std::int64_t smallest_chunk() const override { return std::min<std::int64_t>(chunk_size_, threads()); }
   bool uses_host_threads() const override { return false; }
   std::optional<double> busy_seconds() const override { return run_.busy.seconds(); }
+  std::optional<launches> launches_so_far() const override { return run_.launched.so_far(); }
+  void time_launches() override { run_.launched.time(); }
   int concurrency() const override {
     const std::int64_t chunks = (run_.what.count + chunk_size_ - 1) / chunk_size_;
     return static_cast<int>(std::clamp<std::int64_t>(chunks, 1, chunks_at_once));
@@ -121,12 +125,13 @@ class cuda_backend final : public backend {
   /// Threads that sail at once.
   std::int64_t threads() const { return std::int64_t{run_.module.sail.blocks} * abi::cuda_block; }
 
-  /// Several chunks, so that copies of one overlap work on another, if each chunk has an instance or two for every
-  /// thread; none so large that the host waits long for its first bytes. Measured: docs/cuda.md.
+  /// Several chunks, so that the host works at some while the device works at others; none so large that either waits long
+  /// for its first bytes. Measured: docs/cuda.md.
   std::int64_t chosen_chunk() const {
     const plan& p = run_.what;
-    const std::int64_t least = std::min(instances_per_thread * threads(), max_instances);
-    std::int64_t size = std::min(p.count, std::clamp(p.count / chunks_per_run, least, max_instances));
+    const std::int64_t for_few = std::clamp(p.count / few_chunks, min_instances, some_instances);
+    const std::int64_t for_many = std::min(p.count / many_chunks, max_instances);
+    std::int64_t size = std::min(p.count, std::max(for_few, for_many));
     while (size > 1 && (chunk_bytes(p, size) > max_host_bytes || run_.bytes_for(size) > run_.memory))
       size = (size + 1) / 2;
     return size;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,6 +23,29 @@ inline constexpr int max_rounds_ahead = 64, max_turns = 4096, fewest_turns = 64;
 // The first round is short: the time of a turn is still unknown, and the watchdog of a display ends kernels after some
 // seconds.
 inline constexpr int first_turns = 128;
+inline constexpr int most_turns_between_looks = 8, turns_per_lost_one = 16;
+
+/// Times the launches before a look, if the run asks for that.
+class launch_stopwatch {
+ public:
+  launch_stopwatch(const device_piece& piece, int rounds) : piece_(piece) {
+    if (piece.run.launched.is_timed()) laps_.reserve(launches::kernels.size() * static_cast<std::size_t>(rounds));
+  }
+  void lap() {
+    if (piece_.run.launched.is_timed()) laps_.emplace_back(cuda_event::kind::time).put_into(piece_.stream);
+  }
+  /// Of each kernel, once the laps have been waited for.
+  std::array<double, launches::kernels.size()> seconds(const cuda_event& begun) const {
+    std::array<double, launches::kernels.size()> r{};
+    const cuda_event* before = &begun;
+    for (std::size_t i = 0; i < laps_.size(); before = &laps_[i++]) r[i % r.size()] += laps_[i].seconds_since(*before);
+    return r;
+  }
+
+ private:
+  const device_piece& piece_;
+  std::vector<cuda_event> laps_;
+};
 
 /// Rounds of one piece after another; the measured times are kept between pieces.
 class rounds {
@@ -32,20 +57,25 @@ class rounds {
   void run() {
     const loaded_module& module = piece_.run.module;
     piece_.c.turn_budget = turns_;
+    piece_.c.look_every = look_every();
     piece_.staging.upload(piece_.c.progress, &piece_.state, 1);
+    const int worked_before = piece_.state.worked, ahead = ahead_;
     begun_.put_into(piece_.stream);
-    for (int i = 0; i < ahead_; ++i) {
-      launch(module.begin);
-      launch(module.sail);
-      launch(module.land);
-      launch({module.turn_over, 1}, 1);
+    launch_stopwatch stopwatch(piece_, ahead);
+    for (int i = 0; i < ahead; ++i) {
+      launch(module.begin), stopwatch.lap();
+      launch(module.sail), stopwatch.lap();
+      launch(module.land), stopwatch.lap();
+      launch({module.turn_over, 1}, 1), stopwatch.lap();
     }
     ended_.put_into(piece_.stream);
     look();
     const double took = ended_.seconds_since(begun_);
+    const int worked = piece_.state.worked - worked_before;
+    piece_.run.launched.add({stopwatch.seconds(begun_), ahead, worked, 1, took});
     const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     piece_.run.busy.add(now - took, now);
-    look_again_after(took);
+    look_again_after(took, worked);
   }
 
   /// Stores instances under way in their present state, with the kernel that stores ended ones.
@@ -64,16 +94,27 @@ class rounds {
   }
 
  private:
-  /// Adapts the number of rounds before the next look, and of turns per round, to the time that the last rounds took.
-  void look_again_after(double took) {
+  /// Adapts the number of rounds before the next look, and of turns per round, to the time that the last rounds took. No
+  /// more rounds are launched ahead than had work: four launches of nothing take some 10 us.
+  void look_again_after(double took, int worked) {
     if (took < shortest_look) {
       if (turns_ < max_turns) turns_ *= 2;
-      else ahead_ = std::min(2 * ahead_, max_rounds_ahead);
+      else ahead_ = std::min({2 * ahead_, worked + 1, max_rounds_ahead});
     }
     if (took > longest_look) {
       if (ahead_ > 1) ahead_ /= 2;
       else turns_ = std::max(turns_ / 2, fewest_turns);
     }
+  }
+
+  /// A thread whose instance has parked or ended has nothing to do until its warp looks: turns that a warp may sail
+  /// between two looks without losing much, by the mean number of turns that an instance sails at a time.
+  int look_every() const {
+    const abi::usage& used = piece_.state.used;
+    const long long ends = used.landed + piece_.state.stored;
+    if (ends == 0) return most_turns_between_looks;
+    const long long turns = used.lane_turns / ends / turns_per_lost_one;
+    return static_cast<int>(std::clamp<long long>(turns, 1, most_turns_between_looks));
   }
 
   void look() {

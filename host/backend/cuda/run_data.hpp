@@ -95,6 +95,7 @@ struct run_data {
 
   std::optional<statistics_module> statistics;  ///< present if nothing but statistics is wanted of most instances
   mutable busy_time busy;                       ///< seconds in which rounds were under way
+  mutable launch_sum launched;
 
   run_data(const plan& p, int device_number)
       : what(p),

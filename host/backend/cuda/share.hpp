@@ -3,10 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <list>
 #include <map>
 #include <mutex>
+
+#include "ensemble/launches.hpp"
 
 namespace saltus::host {
 
@@ -56,6 +59,26 @@ class memory_share {
 
   int device_;
   std::size_t planned_ = 0, held_ = 0;
+};
+
+/// The launches of all streams of a backend.
+class launch_sum {
+ public:
+  void add(const launches& more) {
+    const std::lock_guard lock(mutex_);
+    sum_.add(more);
+  }
+  launches so_far() const {
+    const std::lock_guard lock(mutex_);
+    return sum_;
+  }
+  bool is_timed() const { return is_timed_; }
+  void time() { is_timed_ = true; }
+
+ private:
+  mutable std::mutex mutex_;
+  launches sum_;
+  std::atomic<bool> is_timed_ = false;
 };
 
 /// Total time covered by intervals that may overlap; they are added roughly in the order of their ends.
