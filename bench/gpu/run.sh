@@ -3,9 +3,10 @@
 # CPU, measures both from 10^4 to 10^7 instances, and diffrax if python3 has it, and reports the registers of the kernels.
 # It installs nothing and uses no network.
 #
-#     bench/gpu/run.sh [--carried DIR] [--out DIR] [--seconds N] [--backends LIST] [--counts LIST] [--jobs N]
+#     bench/gpu/run.sh [--carried DIR | --built DIR] [--out DIR] [--seconds N] [--backends LIST] [--counts LIST] [--jobs N]
 #
 # --carried DIR    libraries that this machine lacks, as bench/gpu/pack has packed them; without it, the system's
+# --built DIR      a build of this revision, with all libraries that it needs (saltus, libsaltus_*.so, tests/); none is made
 # --out DIR        (build/gpu/results) gets results.md, results.json and, with matplotlib, throughput.svg
 # --seconds N      (460) in all; parts that do not fit are listed as not measured
 # --backends LIST  (cpu,cuda) cpu: tests the script on a machine without a device
@@ -15,18 +16,19 @@
 # Exit code: 0; 1 something is missing; 5 no device; 6 bits of device and CPU differ; 7 no comparison was possible.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-carried='' out='' seconds=460 backends=cpu,cuda counts=10000,100000,1000000,10000000 jobs=$(nproc)
+carried='' built_in='' out='' seconds=460 backends=cpu,cuda counts=10000,100000,1000000,10000000 jobs=$(nproc)
 while [ $# -gt 0 ]; do
   case "$1" in
-    --carried | --out | --seconds | --backends | --counts | --jobs)
+    --carried | --built | --out | --seconds | --backends | --counts | --jobs)
       if [ $# -lt 2 ]; then echo "bench/gpu/run.sh: $1 what?" >&2; exit 2; fi
-      declare "${1#--}=$2"
+      case "$1" in --built) built_in=$2 ;; *) declare "${1#--}=$2" ;; esac
       shift 2
       ;;
     *) echo "bench/gpu/run.sh: $1 is not known; see the head of this file" >&2; exit 2 ;;
   esac
 done
 [ -z "$carried" ] || carried=$(cd "$carried" && pwd)
+[ -z "$built_in" ] || built_in=$(cd "$built_in" && pwd)
 [ -z "$out" ] || out=$(mkdir -p "$out" && cd "$out" && pwd)
 # shellcheck source=scripts/setup.sh
 source "$here/../../scripts/setup.sh"
@@ -47,7 +49,9 @@ least() { if [ "$1" -lt "$2" ]; then echo "$1"; else echo "$2"; fi; }
 
 # ---- build ----------------------------------------------------------------------------------------------------------
 missing=()
-for tool in cmake g++; do command -v $tool >/dev/null || missing+=("$tool"); done
+tools=(g++)
+[ -n "$built_in" ] || tools+=(cmake)
+for tool in "${tools[@]}"; do command -v "$tool" >/dev/null || missing+=("$tool"); done
 if has cuda && ! command -v nvcc >/dev/null; then missing+=("nvcc (CUDA 13)"); fi
 settings=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=g++ -DSALTUS_CUDA=ON)
 if [ -n "$carried" ]; then
@@ -57,36 +61,40 @@ if [ -n "$carried" ]; then
   settings+=(-DCMAKE_PREFIX_PATH="$carried/usr" -DPKG_CONFIG_EXECUTABLE="$carried/usr/bin/pkg-config"
     -DCMAKE_EXE_LINKER_FLAGS="-Wl,--disable-new-dtags,-rpath,$carried/usr/lib/$triplet")
   PATH=$PATH:$carried/usr/bin
-elif ! command -v pkg-config >/dev/null; then
+elif [ -z "$built_in" ] && ! command -v pkg-config >/dev/null; then
   missing+=(pkg-config)
 fi
-if command -v ninja >/dev/null; then settings+=(-G Ninja)
+if [ -n "$built_in" ]; then :
+elif command -v ninja >/dev/null; then settings+=(-G Ninja)
 elif ! command -v make >/dev/null; then missing+=("ninja or make"); fi
 if [ ${#missing[@]} -gt 0 ]; then
   (IFS=,; echo "bench/gpu/run.sh: this machine lacks ${missing[*]}" >&2)
   exit 1
 fi
 
-progress "building in $folder"
-targets=(saltus)
-configure() { cmake -S . -B "$folder" "${settings[@]}" "-DSALTUS_TESTS=$1" > "$folder/cmake.log" 2>&1; }
-if configure ON; then targets+=(test_cuda_device)
-elif ! configure OFF; then
-  # Among CMake's lines, the one that names the missing package.
-  reason=$(grep -m 1 -E 'Could not find a package|Could NOT find|Could not find [A-Z]|No package|Package .* not found' "$folder/cmake.log" || true)
-  echo "bench/gpu/run.sh: something is missing: ${reason:-?} (see $folder/cmake.log)" >&2
-  exit 1
-fi
-if [[ $(cmake --build "$folder" --target help) == *saltus_cuda* ]]; then
-  targets+=(saltus_cuda saltus_nvrtc_plugin)
-elif has cuda; then
-  echo "bench/gpu/run.sh: CMake finds no CUDA toolkit (nvcc, NVRTC and its stub of libcuda)" >&2
-  exit 1
-fi
-cmake --build "$folder" --parallel "$jobs" --target "${targets[@]}" > "$folder/build.log" 2>&1 || {
-  tail -n 30 "$folder/build.log" >&2
-  exit 1
+build_here() {
+  progress "building in $folder"
+  targets=(saltus)
+  configure() { cmake -S . -B "$folder" "${settings[@]}" "-DSALTUS_TESTS=$1" > "$folder/cmake.log" 2>&1; }
+  if configure ON; then targets+=(test_cuda_device)
+  elif ! configure OFF; then
+    # Among CMake's lines, the one that names the missing package.
+    reason=$(grep -m 1 -E 'Could not find a package|Could NOT find|Could not find [A-Z]|No package|Package .* not found' "$folder/cmake.log" || true)
+    echo "bench/gpu/run.sh: something is missing: ${reason:-?} (see $folder/cmake.log)" >&2
+    exit 1
+  fi
+  if [[ $(cmake --build "$folder" --target help) == *saltus_cuda* ]]; then
+    targets+=(saltus_cuda saltus_nvrtc_plugin)
+  elif has cuda; then
+    echo "bench/gpu/run.sh: CMake finds no CUDA toolkit (nvcc, NVRTC and its stub of libcuda)" >&2
+    exit 1
+  fi
+  cmake --build "$folder" --parallel "$jobs" --target "${targets[@]}" > "$folder/build.log" 2>&1 || {
+    tail -n 30 "$folder/build.log" >&2
+    exit 1
+  }
 }
+if [ -n "$built_in" ]; then cp -a "$built_in"/. "$folder/"; else build_here; fi
 built=$SECONDS
 saltus=$folder/saltus
 doctor=$("$saltus" doctor)
