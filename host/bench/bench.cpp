@@ -178,16 +178,11 @@ class bench_of_backends {
   }
 
   void measure(entry& e, int round) {
-    const bool first = &e == entries_.data();
-    const bool looks = round == 0 && entries_.size() > 1;
-    difference differ;
-    if (looks && first) kept_.emplace(e.what);
-    const auto look = [&](const chunk_data& chunk) {
-      if (first) return kept_->keep(chunk);
-      differ.add(kept_->compare(chunk));
-    };
+    const bool compares = round == 0 && entries_.size() > 1, is_fast = !e.where->uses_host_threads();
+    if (compares && is_fast)
+      run_once(e.what, *e.where, comparison(e), stop_);  // comparing takes longer than such a run
     const auto before = energy_.read();
-    const auto summary = run_once(e.what, *e.where, looks ? look : std::function<void(const chunk_data&)>(), stop_);
+    const auto summary = run_once(e.what, *e.where, compares && !is_fast ? comparison(e) : nullptr, stop_);
     const auto after = energy_.read();
     if (summary.interrupted) return;
     auto& r = e.result;
@@ -200,9 +195,18 @@ class bench_of_backends {
     r.compile_seconds += compiled;
     r.counts = summary.counts, r.usage = summary.usage, r.bytes = summary.bytes;
     r.flops = operations_of(e.what, summary.counts);
-    if (looks && !first) r.against_first = differ;
     r.rounds.push_back(one);
     say("{}: round {} of {}: {:.4g} s\n", r.backend, round + 1, options_.rounds, one.end_to_end);
+  }
+
+  /// Keeps the results of the first backend, and compares those of the others with them.
+  std::function<void(const chunk_data&)> comparison(entry& e) {
+    if (&e == entries_.data()) {
+      kept_.emplace(e.what);
+      return [this](const chunk_data& chunk) { kept_->keep(chunk); };
+    }
+    difference& found = e.result.against_first.emplace();
+    return [this, &found](const chunk_data& chunk) { found.add(kept_->compare(chunk)); };
   }
 
   /// In a run of its own: timing each launch takes time.
