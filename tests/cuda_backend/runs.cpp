@@ -259,8 +259,10 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
   p.inject_exceptions = 1e-9;  // the same module
   p.chunk = 300;
   p.rows = true, p.log_events = true;
-  const auto run = [](const host::plan& q) {
+  double seconds_per_launch = 1e-3;
+  const auto run = [&](const host::plan& q) {
     const auto device = backend_for<shaken_engine>(q);
+    the_fake_cuda().seconds_per_launch = seconds_per_launch;
     std::vector<host::chunk_data> r;
     const host::cancellation stop;
     host::run_ensemble(
@@ -277,6 +279,10 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
   EXPECT_TRUE(a[0].order.empty());
   EXPECT_EQ(300u, a[8].order.size());
   EXPECT_TRUE(b[8].order.empty());
+  seconds_per_launch = 0.0;  // where kernels take no time, an order saves none
+  const auto fast = run(p);
+  for (std::size_t k = 0; k < fast.size(); ++k) EXPECT_EQ("", differences(b[k], fast[k]));
+  EXPECT_TRUE(fast[9].order.empty());
 }
 
 TEST(cuda_backend, stopped_early_in_another_order_each_instance_is_finished_interrupted_or_not_run) {

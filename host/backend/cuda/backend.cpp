@@ -1,6 +1,7 @@
 // The CUDA backend: each chunk is in device memory, and rounds of kernels are launched (run/cuda.cuh) in its own
 // stream. Part of the plug-in library.
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -30,8 +31,10 @@ constexpr std::int64_t max_host_bytes = 1 << 30;  ///< of a chunk in host memory
 constexpr std::int64_t min_instances = 2048;      ///< per chunk, unless the run has fewer
 constexpr std::int64_t some_instances = 1 << 16;  ///< per chunk, of a run that is not large
 constexpr int few_chunks = 6, many_chunks = 64;   ///< of a small run, and of a large one
-/// in a run with fewer instances for each thread, making an order takes longer than it can save
+/// Making an order takes some 40 ns of a processor for each instance: more than it can save in a run with fewer instances for
+/// each thread, and where an instance takes less time in kernels.
 constexpr std::int64_t min_ordered_per_thread = 16;
+constexpr double min_seconds_ordered = 20e-9;
 
 class cuda_backend final : public backend {
  public:
@@ -56,7 +59,10 @@ class cuda_backend final : public backend {
   std::string model_hash() const override { return run_.built.key(); }
   double compile_seconds() const override { return run_.built.seconds; }
   std::int64_t chunk_size() const override { return chunk_size_; }
-  bool gains_by_order() const override { return run_.what.count >= min_ordered_per_thread * threads(); }
+  bool gains_by_order() const override {
+    const auto ended = static_cast<double>(ended_instances_.load());
+    return run_.what.count >= min_ordered_per_thread * threads() && run_.busy.seconds() >= min_seconds_ordered * ended;
+  }
   double peak_flops() const override {
     const double clock = 1e3 * run_.device.attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the attribute is in kHz
     return 2.0 * cuda_fma_per_clock(run_.device.capability(), run_.what.precision) * run_.device.multiprocessors() *
@@ -85,6 +91,7 @@ class cuda_backend final : public backend {
     }
     if (!runner) runner = std::make_unique<chunk_runner>(run_, [this] { return wait_for_memory(); });
     runner->integrate(chunk, finished, usage);
+    ended_instances_ += chunk.count;
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(runner));
   }
@@ -140,6 +147,7 @@ class cuda_backend final : public backend {
   run_data run_;
   int number_;
   std::int64_t chunk_size_;
+  std::atomic<std::int64_t> ended_instances_ = 0;  ///< of all runs so far
   std::mutex mutex_;
   std::condition_variable ended_;
   int working_ = 0, waiting_ = 0;  ///< chunks at work, and those of them that wait for memory
