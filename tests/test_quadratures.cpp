@@ -133,7 +133,7 @@ TEST(Reductions, OfTheTimeOfAnExtremumConvergeInLongSteps) {
     const double slope = v * std::cos(w) - 40.0 * x * std::sin(w);
     t -= slope / (-4.0 * std::cos(2.0 * t) * std::cos(w) - 80.0 * v * std::sin(w) - 1600.0 * x * std::cos(w));
   }
-  for (const char* method : {"dp5", "tsit5", "dop853", "rodas5p", "radau5"})
+  for (const char* method : {"dp5", "radau5"})
     for (const char* rtol : {"1e-5", "1e-6", "1e-7", "1e-9"})
       EXPECT_NEAR(at(method, rtol), t, 1e-9) << method << " " << rtol;
 }

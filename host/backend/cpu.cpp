@@ -52,7 +52,7 @@ class cpu_backend final : public backend {
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
     chunk.preset();
-    chunk.note_other_writer();
+    chunk.note_writer_on_host();
     const bool kept = plan_.rescue || !plan_.stiff_method.empty();
     const module_call call{
         *module_, settings_, chunk, chunk.log, kept ? &chunk.exceptions : nullptr, finished, plan_.instance_time_limit};

@@ -67,7 +67,7 @@ void exception_list::clear() {
 }
 
 void chunk_data::arrange(const plan& p, std::int64_t first, std::int64_t instances) {
-  what_lanes_leave_is_preset_ = what_lanes_leave_is_preset_ && count == instances;
+  not_fetched_is_preset_ = not_fetched_is_preset_ && count == instances;
   first_id = first;
   count = instances;
   const auto n = static_cast<std::size_t>(instances);
@@ -134,11 +134,11 @@ void chunk_data::preset() {
   std::fill(dependent.begin(), dependent.end(), 0);
   std::fill(switched.begin(), switched.end(), nan);
   std::fill(switched_to.begin(), switched_to.end(), static_cast<unsigned char>(0));
-  note_other_writer();
+  note_writer_on_host();
 }
 
-void chunk_data::preset_what_lanes_leave() {
-  if (std::exchange(what_lanes_leave_is_preset_, true)) return;
+void chunk_data::preset_not_fetched() {
+  if (std::exchange(not_fetched_is_preset_, true)) return;
   for (std::size_t j = 0; j < abi::counter_count; ++j)
     if (auto& counter = this->*abi::counter_members<std::vector<long long>>[j]; !counted_[j])
       std::fill(counter.begin(), counter.end(), 0);

@@ -76,13 +76,13 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   void arrange(const plan& p, std::int64_t first, std::int64_t instances);
   /// Presets all results.
   void preset();
-  /// Presets the results that lanes do not write, unless they still hold their presets.
-  void preset_what_lanes_leave();
-  /// Notes that more than lanes of a device have written results.
-  void note_other_writer() { what_lanes_leave_is_preset_ = false; }
-  bool is_written_by_lanes_alone() const { return what_lanes_leave_is_preset_; }
-  /// Is counter j 0 for all instances, because lanes cannot change it and nothing else has written?
-  bool is_preset(std::size_t j) const { return what_lanes_leave_is_preset_ && !counted_[j]; }
+  /// Presets the results that are not fetched from a device, unless they still hold their presets.
+  void preset_not_fetched();
+  /// Notes that the host has written results itself: lanes of a CPU, fallback integrators, a journal.
+  void note_writer_on_host() { not_fetched_is_preset_ = false; }
+  bool has_no_writer_on_host() const { return not_fetched_is_preset_; }
+  /// Is counter j 0 for all instances, because it cannot change on a device, and the host has written nothing?
+  bool is_preset(std::size_t j) const { return not_fetched_is_preset_ && !counted_[j]; }
   /// arrange, and presets every number.
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
   /// Did every instance reach the end of its time span?
@@ -104,11 +104,11 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
 
   double no_residual_ = 0;  ///< preset of `residual`
   std::size_t sample_count_ = 0;
-  bool what_lanes_leave_is_preset_ = false, has_residuals_ = false;
-  std::array<bool, abi::counter_count> counted_ = {};  ///< counters that lanes may change
+  bool not_fetched_is_preset_ = false, has_residuals_ = false;
+  std::array<bool, abi::counter_count> counted_ = {};  ///< is_counted
 };
 
-/// Can lanes change counter number j of this model?
+/// Can counter number j change in a model?
 inline bool is_counted(const model& m, std::size_t j) {
   const abi::counter_row& row = abi::counter_table[j];
   return (has_events(m) || row.changed_by != abi::change::landing) &&

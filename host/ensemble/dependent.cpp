@@ -78,7 +78,7 @@ void dependency_finder::look_at(chunk_data& chunk) {
       at(chunk.t_final[i], of_slot(chunk.final_state, i).data(), of_slot(chunk.parameters, i).data(),
          of_slot(chunk.final_discrete, i).data(), j.data());
     } catch (...) { continue; }
-    chunk.note_other_writer();
+    chunk.note_writer_on_host();
     chunk.dependent[i] = dependent_rows(j, rows, why == status::dead_point);
   }
 }

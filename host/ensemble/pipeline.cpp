@@ -221,7 +221,7 @@ class ensemble_run {
     if (range.is_kept) {
       chunk->preset();
       kept_->load(range, *chunk, counts);
-      chunk->note_other_writer();
+      chunk->note_writer_on_host();
       progress_(range.count);
       return handed.release();
     }

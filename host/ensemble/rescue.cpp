@@ -174,7 +174,7 @@ void fallback_integrator::note_change(chunk_data& chunk, const std::vector<long 
 void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) {
   const std::vector<long long> slots = take_over(chunk);
   if (slots.empty()) return;
-  chunk.note_other_writer();
+  chunk.note_writer_on_host();
   if (stop || !is_ready(stop)) return;
   std::vector<bool> taken(chunk.status.size(), false);
   for (const long long slot : slots) taken[static_cast<std::size_t>(slot)] = true;

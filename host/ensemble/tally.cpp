@@ -22,7 +22,7 @@ void tally::add(const chunk_data& chunk) {
   for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
     for (std::size_t j = 0; j < abi::counter_count && !chunk.statistics.has_rows[b]; ++j)
       this->*abi::counter_members<std::int64_t>[j] += chunk.statistics.costs[b].counters[j];
-  if (!chunk.is_written_by_lanes_alone()) add_later_work(chunk);
+  if (!chunk.has_no_writer_on_host()) add_later_work(chunk);
   add_guards(chunk);
   add_finals(chunk);
   note(chunk.not_finite);

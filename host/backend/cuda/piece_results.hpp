@@ -42,7 +42,7 @@ class piece_results {
   /// Before the first piece of a chunk: presets what is not fetched.
   void prepare(chunk_data& chunk) const {
     if (statistics_) chunk.preset();
-    chunk.preset_what_lanes_leave();
+    chunk.preset_not_fetched();
   }
 
   /// Presets the results of the pieces that follow, which a stop has left out.
