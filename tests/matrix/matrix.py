@@ -524,11 +524,12 @@ class Matrix:
                 for a in counted:
                     self.note(form_name, method, a, mode, "failed", 0.0, failed)
                 return
-            verdicts = verdicts_of(FORMS[form_name], method, mode, kind, part, result)
-            if mode == "plain":
-                self.plain[form_name, method, kind, tuple(part)] = result
             if mode in SAME_BITS and not (mode == "rerun" and kind == "no rows"):
-                self.compare_bits(form_name, method, mode, kind, part, result, verdicts)
+                verdicts = self.by_comparison(form_name, method, mode, kind, part, result)
+            else:
+                verdicts = verdicts_of(FORMS[form_name], method, mode, kind, part, result)
+            if mode == "plain":
+                self.plain[form_name, method, kind, tuple(part)] = result, verdicts
             for a in counted:
                 ratio, where = verdicts.get(a, (np.inf, "nothing to compare"))
                 self.note(form_name, method, a, mode, "right" if ratio <= 1.0 else "wrong", ratio, where)
@@ -536,17 +537,21 @@ class Matrix:
             for a in counted:
                 self.note(form_name, method, a, mode, "wrong", np.inf, str(e))
 
-    def compare_bits(self, form_name, method, mode, kind, part, result, verdicts):
+    def by_comparison(self, form_name, method, mode, kind, part, result):
+        """Numbers with the bits of the plain run are as right as those."""
         key = form_name, method, kind, tuple(part)
         form = FORMS[form_name]
         if key not in self.plain:
-            self.plain[key] = self.program(form_name, method, "plain", kind).result(form, method, "plain", part, kind)
-        bad = same_bits(form, result, self.plain[key], [3] if mode == "rerun" else range(len(form.values)))
+            plain = self.program(form_name, method, "plain", kind).result(form, method, "plain", part, kind)
+            self.plain[key] = plain, verdicts_of(form, method, "plain", kind, part, plain)
+        plain, verdicts = self.plain[key][0], dict(self.plain[key][1])
+        bad = same_bits(form, result, plain, [3] if mode == "rerun" else range(len(form.values)))
         texts = {a: [r[1] for r in reductions_of(form, [a.removeprefix("d ")], mode)] for a in part}
         for name in bad:
             blamed = [a for a in part if any(t in name for t in texts[a])] or part
             for a in blamed:
                 verdicts[a] = (np.inf, f"{name} has other bits than in the plain run")
+        return verdicts
 
     def note(self, form_name, method, asked, mode, outcome, ratio, detail):
         self.cells[form_name, method, asked, mode] = (outcome, ratio, detail)
