@@ -1,6 +1,6 @@
 // The host's half of a run on a CUDA device, without a device: memory of the device is host memory, copies are memcpy, and
-// kernels end all instances at once (testing/fake_cuda_driver.hpp). What the driver itself takes is not counted as processor
-// time, so what remains is the host's work: columns, staging, counts, threads.
+// kernels end all instances at once (testing/fake_cuda_driver.hpp). The processor time of the driver itself is not counted;
+// the rest is the host's work: columns, staging, counts, threads.
 //
 //     bench_null_device [MODEL INPUT FROM TO [COUNT ...]]    by default lorenz rho 0 21, and 10^4 to 10^7 instances
 #include <algorithm>

@@ -14,7 +14,7 @@ struct columns {
   std::vector<double> discrete;        ///< [discretes][count]; NaN: the model's own; empty: the model's own for all
   std::vector<double> t_begin, t_end;  ///< [count]
 
-  /// What the sampler has spread over the columns: a chunk that is filled again has its constant columns already.
+  /// The sampler's last values: a chunk that is filled again has its constant columns already.
   struct {
     std::int64_t count = 0;
     std::vector<std::uint64_t> fixed = {};  ///< bits of the values

@@ -1,4 +1,4 @@
-// What a device was asked to do, and how long each part took: for `saltus bench --device-report`.
+// The launches of a device's kernels and their times, for `saltus bench --device-report`.
 #pragma once
 
 #include <array>

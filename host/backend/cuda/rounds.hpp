@@ -34,7 +34,7 @@ class launch_stopwatch {
   void lap() {
     if (piece_.run.launched.is_timed()) laps_.emplace_back(cuda_event::kind::time).put_into(piece_.stream);
   }
-  /// Of each kernel, once the laps have been waited for.
+  /// The seconds of each kernel, once the laps have been waited for.
   std::array<double, launches::kernels.size()> seconds(const cuda_event& begun) const {
     std::array<double, launches::kernels.size()> r{};
     const cuda_event* before = &begun;
