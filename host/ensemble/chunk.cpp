@@ -28,6 +28,13 @@ std::int64_t as_bytes(double size) {
   return size < beyond ? static_cast<std::int64_t>(size) : std::numeric_limits<std::int64_t>::max();
 }
 
+void preset_what_no_module_writes(chunk_data& c) {
+  std::fill(c.exception.begin(), c.exception.end(), static_cast<unsigned char>(0));
+  std::fill(c.dependent.begin(), c.dependent.end(), 0);
+  std::fill(c.switched.begin(), c.switched.end(), nan);
+  std::fill(c.switched_to.begin(), c.switched_to.end(), static_cast<unsigned char>(0));
+}
+
 }  // namespace
 
 void exception_list::append(long long s, const abi::snapshot& last, const abi::module& from) {
@@ -130,10 +137,7 @@ void chunk_data::each_result(Body&& body) {
 void chunk_data::preset() {
   each_result([](auto& column, auto value, std::size_t) { std::fill(column.begin(), column.end(), value); });
   std::fill(status.begin(), status.end(), static_cast<unsigned char>(saltus::status::not_run));
-  std::fill(exception.begin(), exception.end(), static_cast<unsigned char>(0));
-  std::fill(dependent.begin(), dependent.end(), 0);
-  std::fill(switched.begin(), switched.end(), nan);
-  std::fill(switched_to.begin(), switched_to.end(), static_cast<unsigned char>(0));
+  preset_what_no_module_writes(*this);
   note_writer_on_host();
 }
 
@@ -146,10 +150,7 @@ void chunk_data::preset_not_fetched() {
     std::fill(residual.begin(), residual.end(), no_residual_);
     std::fill(residual_of.begin(), residual_of.end(), -1);
   }
-  std::fill(exception.begin(), exception.end(), static_cast<unsigned char>(0));
-  std::fill(dependent.begin(), dependent.end(), 0);
-  std::fill(switched.begin(), switched.end(), nan);
-  std::fill(switched_to.begin(), switched_to.end(), static_cast<unsigned char>(0));
+  preset_what_no_module_writes(*this);
 }
 
 void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {

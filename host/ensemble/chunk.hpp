@@ -108,11 +108,9 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::array<bool, abi::counter_count> counted_ = {};  ///< is_counted
 };
 
-/// Can counter number j change in a model?
+/// Can counter number j change in a model? Without events nothing lands.
 inline bool is_counted(const model& m, std::size_t j) {
-  const abi::counter_row& row = abi::counter_table[j];
-  return (has_events(m) || row.changed_by != abi::change::landing) &&
-         (has_residuals(m) || row.of != abi::counted_of::constrained_models);
+  return has_events(m) || abi::counter_table[j].changed_by != abi::change::landing;
 }
 
 /// Bytes of a chunk's columns, event log and exceptions: the traffic to and from a backend.
