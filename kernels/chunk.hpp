@@ -4,7 +4,7 @@
 #include "engine/pieces.hpp"
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
-#include "event/transition.hpp"
+#include "event/carried.hpp"
 
 namespace saltus {
 
@@ -110,30 +110,6 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }
 
-template <class Model>
-SALTUS_FN constexpr double default_state(int i) {
-  constexpr auto values = detail::default_values_of<Model>();
-  return values.of[i];
-}
-template <class Model>
-SALTUS_FN constexpr double default_discrete(int i) {
-  if constexpr (detail::kinds<Model>::discrete_count > 0) {
-    constexpr auto values = detail::defaults_of<detail::kinds<Model>::discrete_count>(Model::discrete_list);
-    return values.of[i];
-  } else {
-    return 0.0;
-  }
-}
-
-/// Initial values that were given; NaN where the model's own holds.
-template <class Number, int states, int discretes>
-struct given_values {
-  vec<Number, states> y;
-  vec<Number, discretes> d;
-};
-template <class E, class Real>
-using given_to = given_values<Real, E::model_states, E::form::discretes>;
-
 /// The largest step, and the first one.
 template <class E, class T, int W, class Run>
 SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
@@ -174,60 +150,11 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
     x.event_interval[i] = x.event_ratio[i] = Real(0.0);
     x.event_streak[i] = Integer(int64(0));
   });
-  if constexpr (form::has_memory)
-    form::each_memory(x.constants, x.constants, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
+  form::each_memory(x.constants, x.constants, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
   x.status = Integer(int64(status::interrupted));
   x.residual = x.far_steps = x.stiff_steps = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
   x.residual_of = Real(-1.0);
   return given;
-}
-
-/// Sets the initial states and discrete variables, which first have the model's defaults. A value given in the spec holds before `initial`,
-/// which may use it, and after `initial`, which cannot override it. Numbers may have derivatives; those of given values are then taken as
-/// well.
-template <class Form, class Number, int n, int params, int discretes, class Given>
-SALTUS_FN void set_initial(Number t, vec<Number, n>& y, const vec<Number, params>& p, vec<Number, discretes>& d,
-                           const Number* pieces, const Given& given) {
-  using Model = typename Form::Model;
-  const auto take_given = [&](auto otherwise) SALTUS_INLINE_LAMBDA {
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(given.y[i] == given.y[i], given.y[i], otherwise(i)); });
-    each<discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i] = select(given.d[i] == given.d[i], given.d[i], d[i]); });
-  };
-  take_given([&](int i) SALTUS_INLINE_LAMBDA { return Number(default_state<Model>(i)); });
-  if constexpr (Form::kinds::has_initial) {
-    start<Model, Number> at{t, y, p, d, pieces};
-    Model::initial(at);
-    take_given([&](int i) SALTUS_INLINE_LAMBDA { return y[i]; });
-  }
-}
-
-/// The same with derivatives: 1 in each own direction, and those that the model's `initial` gives.
-template <class E, class Real>
-SALTUS_FN_COLD void begin_with_derivatives(instance<E, Real>& x, const given_to<E, Real>& given) {
-  using form = typename E::form;
-  using lifted = typename form::template lifted<Real>;
-  given_to<E, lifted> from;
-  vec<lifted, E::model_states> y;
-  vec<lifted, form::discretes> d;
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-    from.y[i] = form::with_rates(
-        given.y[i], [&](int j) SALTUS_INLINE_LAMBDA { return Real(form::is_of_initial(j, i) ? 1.0 : 0.0); });
-  });
-  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA {
-    from.d[i] = lifted(given.d[i]);
-    d[i] = lifted(x.constants.d[i]);
-  });
-  vec<lifted, form::piece_numbers> pieces;
-  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i] = lifted(x.constants.pieces[i]); });
-  set_initial<form>(form::model_time(lifted(x.t)), y, form::template lift_parameters<Real>(x.constants.p), d,
-                    pieces.data, from);
-  x.y = form::template put_down<Real>(y);
-  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA {
-    x.constants.d[i] = d[i].value;
-    each<E::directions>([&](int j)
-                            SALTUS_INLINE_LAMBDA { x.constants.discrete_rates[form::discretes * j + i] = d[i].d[j]; });
-  });
-  x.constants.jumped_at = Real(-limits<typename E::T>::largest);
 }
 
 /// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
@@ -242,10 +169,8 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.constants.d[i] = Real(default_discrete<Model>(i)); });
   if constexpr (form::tables > 0) enter_pieces(x, mask_of<Real>::all(true), tol, true);
 
-  if constexpr (E::directions > 0) begin_with_derivatives(x, given);
-  else set_initial<form>(form::model_time(x.t), x.y, x.constants.p, x.constants.d, x.constants.pieces.data, given);
-  if constexpr (form::lyapunov) begin_growth<E>(x, run.settings.growth_from);
-  if constexpr (form::ranks_initial_guesses) {
+  carried<E>::begin(x, given, run);
+  if constexpr (chooses_start<form>) {
     begin_consistently<E>(x, given.y, where, tol, run.settings.consistency);
     where = where & is_under_way(x);
   }
@@ -253,7 +178,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   set_modes<E>(x, where, tol, rules);
   start_from<E>(x, where, tol, rules);
   if constexpr (form::slides) begin_slides(x, where);
-  if constexpr (form::lyapunov) update_lyapunov(x, where);
+  carried<E>::accept(x, where);
 
   for (int i = 0; i < form::model_guards; ++i) {
     const auto can_fire = armed<E>(i, x.constants.guard_values[i]);
@@ -266,7 +191,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.constants.guard_values[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
-  if constexpr (E::directions > 0) look_at_start(x, where);
+  carried<E>::look_at_start(x, where);
   look_ahead(x, where, tol, x.t + rounding_of_time(x, x.t));
 
   set_first_step(x, where, tol, run);
@@ -301,77 +226,6 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   x.status.v = static_cast<integer_of<T>>(status::interrupted);
   x.far_steps.v = T(0.0);
   return x;
-}
-
-/// Stores the Lyapunov exponents of an instance, their standard errors, and the number of grazed events; or the reason why there are none.
-template <class E, class T, class Run>
-SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why, const Run& run) {
-  using form = typename E::form;
-  const int64 count = run.batch.count, slot = x.slot.v;
-  const auto& constants = x.constants;
-  const auto number = [](pack<T, 1> of) SALTUS_INLINE_LAMBDA { return static_cast<double>(of.v); };
-  const double time = number(x.t) - number(constants.begun), parts = number(constants.parts);
-  const bool counts = is_ok(why) && time > 0.0 && number(constants.begun) >= number(constants.growth_from);
-  auto reason = static_cast<sensitivity>(static_cast<int>(constants.undefined.v));
-  if (!counts && reason != sensitivity::accumulation) reason = sensitivity::not_ended;
-  double* const to = run.results.final_derivative;
-  for (int j = 0; j < E::directions; ++j) {
-    const double grown = number(constants.grown[j]), mean = number(constants.rates[j]) / parts;
-    const double spread = number(constants.squared_rates[j]) / parts - mean * mean;
-    const bool is_infinite = grown < -0.5 * limits<T>::largest;
-    const double exponent = is_infinite ? 4.0 * grown : grown / time;
-    const double error = static_cast<double>(sqrt(pack<double, 1>(spread > 0.0 ? spread / (parts - 1.0) : 0.0)).v);
-    if (exponent != exponent && reason == sensitivity::defined) reason = sensitivity::not_finite;
-    const bool is_known = reason == sensitivity::defined;
-    to[j * count + slot] = is_known ? exponent : form::unset;
-    to[(E::directions + j) * count + slot] = is_known && !is_infinite && parts > 1.5 ? error : form::unset;
-  }
-  to[2 * E::directions * count + slot] = number(constants.grazings);
-  run.results.sensitivity[slot] = static_cast<unsigned char>(reason);
-}
-
-/// Stores the derivatives of the reductions in direction j; one that is not finite marks a reduction without a derivative.
-template <class E, class T, class Run>
-SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, double* to, const Run& run) {
-  const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
-  const double end = static_cast<double>(x.constants.event_time[j].v);
-  E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
-    using R = decltype(r);
-    double rate = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
-    if (R::kind == reduce::mean && span > 0.0) rate = (rate - static_cast<double>(x.reduced[at].v) * end) / span;
-    if constexpr (R::kind == reduce::value)
-      if (static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v)
-        rate = static_cast<double>(rate_of_final_value<R>(x, j).v);
-    to[item] = rate - rate == 0.0 && rate < static_cast<double>(limits<T>::largest) ? rate : E::form::unset;
-  });
-}
-
-/// Stores the derivatives of the final values, or the reason why there are none.
-template <class E, class T, class Run>
-SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, const Run& run) {
-  using Real = pack<T, 1>;
-  using form = typename E::form;
-  constexpr int of_end = E::model_states + form::outputs + 1, columns = of_end + E::reductions;
-  if constexpr (form::model_guards > 0) look_at_end(x, mask_of<Real>::all(why == status::finished));
-  const int64 count = run.batch.count, slot = x.slot.v;
-  const auto out = form::model_form::output_values(form::time_of_event(x.t, x.constants), form::lift(x.y),
-                                                   form::template lift_held<Real>(x.constants));
-  auto reason = static_cast<sensitivity>(static_cast<int>(x.constants.undefined.v));
-  if (!is_ok(why) && reason != sensitivity::accumulation) reason = sensitivity::not_ended;
-  double all[columns * E::directions];
-  bool finite = true;
-  for (int j = 0; j < E::directions; ++j) {
-    double* const of = all + columns * j;
-    for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::place(i, j)].v);
-    for (int i = 0; i < form::outputs; ++i) of[E::model_states + i] = static_cast<double>(out[i].d[j].v);
-    of[of_end - 1] = form::time_sign * static_cast<double>(x.constants.event_time[j].v);
-    for (int i = 0; i < of_end; ++i) finite = finite && of[i] - of[i] == 0.0;
-    store_reduced_rates(x, j, of + of_end, run);
-  }
-  if (!finite && reason == sensitivity::defined) reason = sensitivity::not_finite;
-  for (int k = 0; k < columns * E::directions; ++k)
-    run.results.final_derivative[k * count + slot] = reason == sensitivity::defined ? all[k] : form::unset;
-  run.results.sensitivity[slot] = static_cast<unsigned char>(reason);
 }
 
 /// Stores the result of an instance that has its terminal status.
@@ -414,12 +268,11 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     run.history(i, slot) =
         static_cast<unsigned char>(armed<E>(i, x.constants.guard_values[i])[0] ? past | abi::ends_armed : past);
   }
-  if constexpr (form::has_constraints) {
+  if constexpr (has_constraints<form>) {
     r.residual[slot] = static_cast<double>(x.residual.v);
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
-  if constexpr (form::lyapunov) store_exponents(x, why, run);
-  else if constexpr (E::directions > 0) store_derivatives(x, why, run);
+  carried<E>::store(x, why, run);
   if (is_stiff(why) || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }
 

@@ -22,7 +22,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
   accept_point(x, step_end<E, Real>{p.s, p.t, p.y, {p.g}}, p.t, before_end, where, tol, run);
   if constexpr (!E::keeps_derivative)
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], p.s.f1()[i]); });
-  if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
+  pass_smooth_knots(x, where, tol);
 }
 
 /// Repeats doubtful steps with a quarter of the size.
@@ -74,10 +74,10 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
 /// Lanes whose t_stop is before their end: at a time event, a knot or an end of a window, which no event may pass.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> must_end_at_stop(const instance<E, Real>& x) {
-  auto stops = at_time_event(x, x.t_stop);
+  const auto stops = at_time_event(x, x.t_stop);
   if constexpr ((E::form::tables > 0 && !guards_jump_at_knots<E>) || E::stops_at_windows)
-    stops = stops | (x.t_stop < x.t_end);
-  return stops;
+    return stops | (x.t_stop < x.t_end);
+  else return stops;
 }
 
 /// The guards and time events due at the lanes' positions: guards at their landing point, guards within tau of a time event at which the
@@ -251,8 +251,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // transition and restart; the next step size is the one that was tried here
   mask_of<Real> fires;
   auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
-  auto at_knot = mask_of<Real>::all(false);
-  if constexpr (guards_jump_at_knots<E>) at_knot = pass_knots(x, active, tol, due, fires);
+  const auto at_knot = pass_jumping_knots(x, active, tol, due, fires);
   fire_at_landing(x, p, due, walls, of_step, fires & active & !p.failed, moved, at_knot, tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }

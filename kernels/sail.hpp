@@ -8,18 +8,17 @@
 #pragma once
 
 #include "engine/inject.hpp"
-#include "engine/lyapunov.hpp"
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
+#include "engine/step_checks.hpp"
 #include "engine/stiffness.hpp"
-#include "engine/trial.hpp"
+#include "event/carried.hpp"
 #include "event/certify.hpp"
 #include "event/knots.hpp"
 #include "event/near_misses.hpp"
 #include "event/of_series.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
-#include "form/independence.hpp"
 
 namespace saltus {
 
@@ -71,24 +70,8 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
   a.error2 += broken;
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
-  if constexpr (E::watches_orientation) {
-    // Over so short a step, an orientation far from zero can change its sign only by a jump, which is not a singularity.
-    const Real least = min(abs(a.orientation), abs(x.orientation));
-    const auto jumps = (h <= Real(0x1p-30) * (x.t_end - x.t_begin)) & (least > Real(0x1p-10) * x.largest_orientation);
-    a.turns_over = a.accepted & (a.orientation * x.orientation < Real(0.0)) & !jumps;
-    if constexpr (!E::Method::is_explicit && !E::fixed_steps) {
-      // Next to a singularity, errors below the absolute tolerance may hide that the step has passed it.
-      const auto small = a.accepted & !a.turns_over & (abs(a.orientation) < Real(0x1p-6) * x.largest_orientation);
-      if (any(small)) a.turns_over = a.turns_over | may_turn_over(x, a, tol, small);
-    }
-    a.accepted = a.accepted & !a.turns_over;
-    a.error2 = select(a.turns_over, Real(unsettled<typename E::Method>), a.error2);
-  }
-  if constexpr (E::form::has_branches) {
-    a.changes_branch = a.accepted & E::form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.constants, tol.rtol);
-    a.accepted = a.accepted & !a.changes_branch;
-    a.error2 = select(a.changes_branch, Real(unsettled<typename E::Method>), a.error2);
-  }
+  orientation_check<E>::judge(x, a, tol);
+  branch_check<E>::judge(x, a, tol);
 }
 
 /// The guards that may leave their side within a step, by the kind of detection.
@@ -110,9 +93,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Rea
 template <class E, class Real>
 SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> last,
                                    const tolerances<E, Real>& tol) {
-  auto suspect = mask_of<Real>::all(false);
-  if constexpr (E::form::time_events > 0) suspect = last & (first_time_event(x) <= a.t1);
-  if constexpr (guards_jump_at_knots<E>) suspect = suspect | (last & ends_at_knot(x, a.t1));
+  auto suspect = ends_at_event(x, a.t1, last);
   if constexpr (E::ng > 0) {
     const auto guards = suspect_guards_of_step(x, a, tol);
     suspect = suspect | guards.leaves | guards.any_comes_back();
@@ -164,7 +145,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   constraint_report<Real> constraints;
   trial<E, Real> a(
       [&]([[maybe_unused]] guard_polynomials<E, Real>& guards) SALTUS_INLINE_LAMBDA {
-        constraint_report<Real>* const report = form::has_constraints ? &constraints : nullptr;
+        constraint_report<Real>* const report = has_constraints<form> ? &constraints : nullptr;
         if constexpr (is_series_method<typename E::Method> && !E::fixed_steps)
           return step_within_reach(x, tol, h, last, report, guards);
         else return make_step<E, Real, E::follows_interpolant>({x.constants, &tol}, x.t, x.y, x.f, h, report);
@@ -172,58 +153,13 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
       last);
   a.last = last;
   if constexpr (detects_on_series<E> && E::fixed_steps) find_guards<E>(x, a.s, a.guards);
-  if constexpr (form::has_constraints) a.moved = constraints.moved;
-  if constexpr (E::watches_orientation) a.orientation = constraints.orientation;
-  if constexpr (E::in_local_coordinates) a.lost_branch = constraints.lost;
   a.t1 = select(a.last, x.t_stop, x.t + a.s.h);
-  if constexpr (E::watches_orientation && !form::has_constraints) a.orientation = orientation_at_end(x, a, tol);
+  orientation_check<E>::measure(x, a, constraints, tol);
+  adjustment_check<E>::measure(x, a, constraints, tol);
+  coordinates_check<E>::measure(x, a, constraints, tol);
   estimate_error(x, tol, a.s.h, a);
   a.suspect = suspect_in(x, a, a.last, tol);
   return a;
-}
-
-/// Sets the terminal status of lanes whose implicit equations have no solution.
-template <class E, class Stages, class Real>
-SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
-  // A method that chooses the unknowns of its constraints knows which constraint depends on others.
-  if constexpr (E::Method::for_mechanics && E::form::has_constraints)
-    assign_where(where & s.singular, x.residual_of, s.residual_of);
-  end_where(x.status, where & s.singular, status::singular);
-  end_where(x.status, where & !s.solved, status::newton_failed);
-}
-
-/// Counts a step that the projection has moved far, and consecutive ones that it has moved much further, by a hundred times their explained
-/// error. With a loose tolerance a step may have an error of some tolerances.
-template <class E, class Real>
-SALTUS_FN void count_adjustment(instance<E, Real>& x, Real moved, mask_of<Real> where) {
-  constexpr double by_much = 100.0;
-  add_where(x.far_adjustments, where & (moved > Real(1.0)), 1);
-  if constexpr (E::watches_adjustments)
-    assign_where(where, x.far_steps, select(moved > Real(by_much), x.far_steps + Real(1.0), Real(0.0)));
-}
-
-/// Ends those lanes in `where` at whose point equations depend on each other, as `measured` shows.
-template <class E, class Real>
-SALTUS_FN_COLD void end_where_dependent(instance<E, Real>& x, mask_of<Real> where, status as,
-                                        const detail::independence<Real>& measured) {
-  constexpr double next_to_none = 0x1p-10;  // of a square: within two degrees
-  const auto dependent = where & (measured.least <= Real(next_to_none));
-  assign_where(dependent, x.residual_of, measured.of);
-  end_where(x.status, dependent, as);
-}
-template <class E, class Real>
-SALTUS_FN void end_where_branches_meet(instance<E, Real>& x, mask_of<Real> where) {
-  using form = typename E::form;
-  if constexpr (form::has_branches)
-    end_where_dependent(x, where, form::where_branches_meet, form::independence_of_constraints(x.t, x.y, x.constants));
-}
-
-/// Ends lanes whose steps the projection moves much too far. Near a dead point constraints hardly determine the solution; the instance then
-/// ends with that status.
-template <class E, class Real>
-SALTUS_FN_COLD void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
-  end_where_branches_meet(x, where);
-  end_where(x.status, where, status::moved_far);
 }
 
 /// The end of a step, or of the part of one that leads to an event.
@@ -255,42 +191,40 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
                  settle<E>(i, end.g.value[i], end.g.rate[i], x.constants.guard_values[i]));
     assign_where(where, x.rate[i], end.g.rate[i]);
   });
-  if constexpr (E::form::has_constraints) keep_residual(x, end.s, where);
+  keep_residual(x, end.s, where);
   if constexpr (watches_near_misses<E>) forget_undefined(x, where);
   remember_step(x, end.s, where);
   add_where(x.steps, where, 1);
-  if constexpr (E::form::lyapunov) update_lyapunov(x, where);
+  carried<E>::accept(x, where);
 }
 
 /// Makes the end of the trial the accepted point of the lanes in `where`, and finishes those at t_end.
 template <class E, class Real, class Run>
 SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                            const tolerances<E, Real>& tol, const Run& run) {
-  constexpr double two_steps = 2.5;  // the third step in a row that is moved far ends an instance
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
-  // A sample at the time of an event shows the state after it.
-  Real until = a.t1;
-  const auto at_event = at_time_event(x, a.t1);
-  if constexpr (E::form::time_events > 0) until = select(at_event, until - rounding_of_time(x, until), until);
   if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
-  accept_point(x, step_end<E, Real>{a.s, a.t1, a.s.y1, a.g}, until, ends & !at_event, where, tol, run);
-  if constexpr (E::watches_orientation) {
-    assign_where(where, x.orientation, a.orientation);
-    assign_where(where, x.largest_orientation, max(x.largest_orientation, abs(a.orientation)));
-  }
-  if constexpr (E::form::has_constraints) count_adjustment(x, a.moved, where);
-  if constexpr (E::form::has_paradoxes)
-    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.constants), status::painleve);
+  // A sample at the time of an event shows the state after it.
+  accept_point(x, step_end<E, Real>{a.s, a.t1, a.s.y1, a.g}, before_time_event(x, a.t1), ends & !at_time_event(x, a.t1),
+               where, tol, run);
+  orientation_check<E>::accept(x, a, where, tol);
+  paradox_check<E>::look(x, where, x.constants);
   if (const auto finished = where & ends; any(finished)) {
-    if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, finished, tol);
+    carried<E>::finish(x, finished, tol);
     end_where(x.status, finished, status::finished);
   }
-  if constexpr (E::watches_adjustments)
-    if (const auto far = where & (x.far_steps > Real(two_steps)); any(far)) end_moved_far(x, far);
-  if constexpr (E::stops_at_windows)
-    if (const auto at_stop = where & a.last; any(at_stop)) set_next_stop(x, at_stop, tol);
-  if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
-    if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);
+  adjustment_check<E>::accept(x, a, where, tol);
+  pass_stop(x, where & a.last, tol);
+}
+
+/// Ends those lanes of `where` that have no acceptable step for a reason that a check knows.
+template <class E, class Real>
+SALTUS_FN void explain_failure(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                               const tolerances<E, Real>& tol) {
+  branch_check<E>::explain(x, a, where, tol);
+  singularity_check<E>::explain(x, a, where, tol);
+  orientation_check<E>::explain(x, a, where, tol);
+  coordinates_check<E>::explain(x, a, where, tol);
 }
 
 /// Applies the controller to a trial, for the lanes in `where`; a lane that cannot continue gets its terminal status. Returns the lanes
@@ -302,10 +236,8 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
   mask_of<Real> at_wall = mask_of<Real>::all(false);
   add_where(x.rejected, rejected, 1);
   if constexpr (E::fixed_steps) {
-    if constexpr (E::watches_orientation) end_where(x.status, rejected & a.turns_over, status::singular);
-    if constexpr (E::form::has_branches) end_where(x.status, rejected & a.changes_branch, E::form::where_branches_meet);
-    if constexpr (E::in_local_coordinates) end_where(x.status, rejected & a.lost_branch, status::newton_failed);
-    if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, rejected);
+    explain_failure(x, a, rejected, tol);
+    solver_check<E>::explain(x, a, rejected, tol);
     end_where(x.status, rejected, status::not_finite);
   } else {
     const Real tried = select(a.s.h > Real(0.0), a.s.h, x.h);
@@ -320,27 +252,15 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
     if constexpr (E::certified) assign_where(where, x.doubts, next.memory.rejected);
     const Real floor_ = (x.t_end - x.t_begin) * Real(0x1p-80);
     mask_of<Real> too_small = rejected & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
-    if constexpr (E::form::has_branches)
-      if (const auto stuck = rejected & (too_small | a.changes_branch); any(stuck)) end_where_branches_meet(x, stuck);
-    if constexpr (E::watches_orientation)
-      if (const auto turned = rejected & a.turns_over; any(turned))
-        too_small = too_small | (turned & moves_by_rounding(a, tol));
+    branch_check<E>::give_up(x, a, rejected, too_small, tol);
+    orientation_check<E>::give_up(x, a, rejected, too_small, tol);
     if (any(too_small)) {
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
-      if constexpr (E::form::has_branches)
-        end_where(x.status, too_small & a.changes_branch, E::form::where_branches_meet);
-      if constexpr (E::form::may_be_singular)
-        end_where_dependent(x, too_small, status::singular, E::form::independence(x.t, x.y, x.constants));
-      if constexpr (E::watches_orientation) {
-        // Newton's iteration fails, or errors grow, before a step shows that the orientation turns.
-        const auto singular = a.turns_over | is_next_to_singular(x, tol, too_small);
-        end_where(x.status, too_small & singular, status::singular);
-      }
-      if constexpr (E::in_local_coordinates) end_where(x.status, too_small & a.lost_branch, status::newton_failed);
+      explain_failure(x, a, too_small, tol);
       constexpr double any_error = 0x1p100;  // an error beyond it, squared, is a number that is not finite
       const auto finite = a.error2 < Real(any_error);
-      if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & finite);
+      solver_check<E>::explain(x, a, too_small & finite, tol);
       end_where(x.status, too_small & !finite, status::not_finite);
       end_where(x.status, too_small, status::step_too_small);
     }

@@ -198,13 +198,13 @@ struct engine {
 
   /// True if steps are watched that the projection moves much too far. The tolerance distinguishes them from others, and three in a row end an
   /// instance.
-  static constexpr bool watches_adjustments = form::has_constraints && !fixed_steps;
+  static constexpr bool watches_adjustments = has_constraints<form> && !fixed_steps;
   static constexpr bool watches_orientation = form::has_orientation;
 
   /// True if the time derivative at accepted points is used: for guards and observations, or for the next step.
   static constexpr bool keeps_derivative =
       ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock ||
-      (directions > 0 && (form::time_events > 0 || form::tables > 0 || form::has_constraints || form::lyapunov));
+      (directions > 0 && (form::time_events > 0 || form::tables > 0 || has_constraints<form> || form::lyapunov));
 
   /// True if the dense output is used, so that its error is kept within the tolerance. The ends of a step do not show this error: at them
   /// stiff components follow the solution for any step size.
@@ -222,7 +222,7 @@ struct engine {
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
                 "this method has no error estimate that a certified search could go by");
-  static_assert(!in_local_coordinates || (form::has_local_coordinates && Method::is_explicit),
+  static_assert(!in_local_coordinates || (has_local_coordinates<form> && Method::is_explicit),
                 "local coordinates are for equations of any order, by explicit methods");
   static_assert(kept_directions == 0 || (has_derivative(Reductions::kind, Reductions::windowed) && ...),
                 "this reduction is without derivatives");
@@ -323,7 +323,7 @@ struct instance : abi::counters<typename Real::integer> {
     body(a.memory.log_ratio, b.memory.log_ratio);
     body(a.memory.rejected, b.memory.rejected);
     if constexpr (E::certified) body(a.doubts, b.doubts);
-    if constexpr (E::form::has_constraints) {
+    if constexpr (has_constraints<typename E::form>) {
       body(a.residual, b.residual);
       body(a.residual_of, b.residual_of);
     }
@@ -333,7 +333,7 @@ struct instance : abi::counters<typename Real::integer> {
     }
     if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
     if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
-    if constexpr (E::form::has_memory) E::form::each_memory(a.constants, b.constants, body);
+    E::form::each_memory(a.constants, b.constants, body);
     if constexpr (methods::has_memory<typename E::Method>)
       E::Method::template memory<Real, E::n>::each(a.constants.past, b.constants.past, body);
     if constexpr (E::form::tables > 0) {
@@ -469,6 +469,13 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> at_time_event(const instance<E, Real>& x, Real t) {
   if constexpr (E::form::time_events > 0) return first_time_event(x) <= t;
   else return mask_of<Real>::all(false);
+}
+
+/// Just before t where a time event is due at t, else t.
+template <class E, class Real>
+SALTUS_FN Real before_time_event(const instance<E, Real>& x, Real t) {
+  if constexpr (E::form::time_events > 0) return select(at_time_event(x, t), t - rounding_of_time(x, t), t);
+  else return t;
 }
 
 /// Lanes that have no terminal status yet.

@@ -242,7 +242,7 @@ struct quantity_on_step {
   /// Time derivatives are those of the field if there is one: they vanish where those of the solution do.
   template <class F>
   SALTUS_FN void within(const interpolant_of<E, Real>& step, const F& f, Real at, Real& q, Real& d) const {
-    if constexpr (E::Method::is_explicit && E::form::has_field && !E::form::has_constraints &&
+    if constexpr (E::Method::is_explicit && E::form::has_field && !has_constraints<typename E::form> &&
                   !is_series_method<typename E::Method> && reduction_traits<R>::has_time) {
       const Real t = fma(at, s.h, s.t);
       const auto y = step(at);
@@ -267,7 +267,7 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const stages<typena
   const auto look = [&](Real place, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
     quantity_on_step<R, E, Real>{x, s}.within(step, f, place, q, d);
   };
-  if constexpr (has_time && E::Method::is_explicit && E::form::has_field && !E::form::has_constraints &&
+  if constexpr (has_time && E::Method::is_explicit && E::form::has_field && !has_constraints<typename E::form> &&
                 !is_series_method<typename E::Method>)
     add_where(x.rhs_evaluations, turns, attempts_for_time);
   // For methods of low order the steps are so short that the cubic through their ends suffices.

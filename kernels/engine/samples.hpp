@@ -79,7 +79,7 @@ SALTUS_FN_COLD consistency<Real> project_within(const stages<typename E::Method,
   auto rate = interpolant.slope((time - s.t) / s.h);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = rate[i] / s.h; });
   auto c = E::form::project(f, time, y, rate, where);
-  if constexpr (E::form::keeps_invariants) detail::keep_invariants<E>(f, time, s.h, y, where & c.found);
+  if constexpr (keeps_invariants<typename E::form>) detail::keep_invariants<E>(f, time, s.h, y, where & c.found);
   return c;
 }
 
@@ -91,7 +91,7 @@ SALTUS_FN vec<Real, E::n> point_within(const stages<typename E::Method, Real, E:
   const Real theta = (time - s.t) / s.h;
   auto y = interpolant(theta);
   const mask_of<Real> at_end = time >= t1;
-  if constexpr (E::form::has_constraints) {
+  if constexpr (has_constraints<typename E::form>) {
     auto c = project_within<E>(s, f, interpolant, time, y, where & !at_end);
     if (left != nullptr) {
       c.residual = select(where & !at_end, c.residual, Real(0.0));
@@ -117,7 +117,7 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
   while (any(due)) {
     consistency<Real> left;
     const auto y = point_within<E>(s, f, interpolant, x.next_sample, t1, due, &left);
-    if constexpr (form::has_constraints) {
+    if constexpr (has_constraints<form>) {
       const auto worse = due & (left.residual > x.residual);
       assign_where(worse, x.residual, left.residual);
       assign_where(worse, x.residual_of, left.of);

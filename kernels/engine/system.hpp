@@ -157,7 +157,7 @@ SALTUS_FN Stages projected(const step_system<E, Real>& system, Stages s, constra
     report->moved = moved_by<E>(system, before, s.y1, s.h);
     report->orientation = c.orientation;
   }
-  if constexpr (E::form::keeps_invariants) {
+  if constexpr (keeps_invariants<typename E::form>) {
     const Real way = keep_invariants<E>(system, t1, s.h, s.y1, c.found);
     if (report != nullptr) report->moved = max(report->moved, way);
   }
@@ -231,14 +231,14 @@ struct on_constraints {
 
   template <class Stages>
   SALTUS_FN void operator()(Stages& s) const {
-    if constexpr (E::form::has_constraints) {
+    if constexpr (has_constraints<typename E::form>) {
       auto rate = s.slope1;
       const auto c = E::form::project(system, s.t + s.h, s.y1, rate, s.solved);
       s.solved = s.solved & c.found;
       if (report != nullptr) report->orientation = c.orientation;
       s.residual = c.residual;
       s.residual_of = c.of;
-      if constexpr (E::form::keeps_invariants) keep_invariants<E>(system, s.t + s.h, s.h, s.y1, s.solved);
+      if constexpr (keeps_invariants<typename E::form>) keep_invariants<E>(system, s.t + s.h, s.h, s.y1, s.solved);
       // If the dense output is the cubic through slopes, the constraints give the slopes of algebraic states: those of the stages have
       // lower order.
       if constexpr (E::keeps_derivative && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)
@@ -270,16 +270,16 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const step_system<E, 
     });
   } else if constexpr (E::directions > 0 && !E::Method::is_explicit) {
     return detail::step_with_derivatives<E, Real, WithInterpolant>(system, t, y, f0, h, report);
-  } else if constexpr (E::form::has_constraints && E::Method::is_explicit) {
+  } else if constexpr (has_constraints<typename E::form> && E::Method::is_explicit) {
     return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), report);
-  } else if constexpr (E::form::has_constraints && E::Method::for_mechanics) {
+  } else if constexpr (has_constraints<typename E::form> && E::Method::for_mechanics) {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
-      if constexpr (E::form::keeps_invariants) detail::keep_invariants<E>(system, t + h, h, s.y1, s.solved);
+      if constexpr (keeps_invariants<typename E::form>) detail::keep_invariants<E>(system, t + h, h, s.y1, s.solved);
       const auto c = E::form::constraint_residual(t + h, s.y1, system.c);
       s.residual = c.residual;
       s.residual_of = select(s.singular & (s.residual_of >= Real(0.0)), s.residual_of, c.of);
     });
-  } else if constexpr (E::form::has_constraints) {
+  } else if constexpr (has_constraints<typename E::form>) {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h,
                                                      detail::on_constraints<E, Real>{system, f0, report});
   } else if constexpr (E::Method::is_explicit) {
@@ -331,7 +331,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
   s.residual = of.residual;
   s.residual_of = of.residual_of;
   s.evaluations = of.evaluations;
-  if constexpr (form::has_constraints) {
+  if constexpr (has_constraints<form>) {
     auto rate = s.slope1;
     form::settle_derivatives(system, typename form::template lifted<Real>(t + h), s.y1, rate, s.solved);
     if constexpr (E::keeps_derivative && form::gives_algebraic_rates && Method::dense_rows == 0)
@@ -372,7 +372,7 @@ SALTUS_FN void end_series(const step_system<E, Real>& system, stages<typename E:
     });
   } else {
     detail::end_at<typename E::Method>(system, s, h);
-    if constexpr (E::form::has_constraints) s = detail::projected<E>(system, s, report);
+    if constexpr (has_constraints<typename E::form>) s = detail::projected<E>(system, s, report);
   }
 }
 
@@ -395,9 +395,9 @@ template <class E, class Real>
 SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                  mask_of<Real> where) {
   if constexpr (E::Method::is_explicit)
-    add_where(
-        x.rhs_evaluations, where,
-        evaluations_per_step<typename E::Method> + (E::form::has_constraints && !E::in_local_coordinates ? 1 : 0));
+    add_where(x.rhs_evaluations, where,
+              evaluations_per_step<typename E::Method> +
+                  (has_constraints<typename E::form> && !E::in_local_coordinates ? 1 : 0));
   else x.rhs_evaluations = x.rhs_evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
 }
 
@@ -406,7 +406,7 @@ template <class E, class Real>
 SALTUS_FN vec<Real, E::n> move_along(const step_system<E, Real>& system, Real t, const vec<Real, E::n>& y, Real d,
                                      const vec<Real, E::n>& derivative) {
   auto r = detail::advance(y, d, derivative);
-  if constexpr (E::form::has_constraints) {
+  if constexpr (has_constraints<typename E::form>) {
     auto rate = derivative;
     E::form::project(system, t + d, r, rate, mask_of<Real>::all(true));
   }

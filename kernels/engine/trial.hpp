@@ -146,7 +146,8 @@ SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const instance<E, Real>& x, con
 /// The largest residual of a constraint after any step so far, of which `s` is the last.
 template <class E, class Stages, class Real>
 SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
-  if constexpr (E::Method::is_explicit) {
+  if constexpr (!has_constraints<typename E::form>) return;
+  else if constexpr (E::Method::is_explicit) {
     const auto c = E::form::constraint_residual(s.t + s.h, s.y1, x.constants);
     const auto worse = where & (c.residual > x.residual);
     assign_where(worse, x.residual, c.residual);
@@ -161,7 +162,7 @@ SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real
 /// Lets a form and a method with a memory remember an accepted step.
 template <class E, class Stages, class Real>
 SALTUS_FN void remember_step(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
-  if constexpr (E::form::has_memory) E::form::remember(x.constants, x.t, x.y, s.f1(), where);
+  E::form::remember(x.constants, x.t, x.y, s.f1(), where);
   if constexpr (methods::has_memory<typename E::Method>) x.constants.past.remember(s, where);
 }
 

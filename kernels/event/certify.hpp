@@ -146,8 +146,7 @@ SALTUS_FN typename form::template step_constants<interval<Real>> enclosed_consta
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { r.d[i] = c.d[i]; });
   each<form::guards>([&](int i) SALTUS_INLINE_LAMBDA { r.guard_values[i] = c.guard_values[i]; });
   each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = c.pieces[i]; });
-  if constexpr (form::has_memory)
-    form::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = from; });
+  form::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = from; });
   return r;
 }
 

@@ -11,12 +11,21 @@ namespace saltus {
 /// True if guards may jump at a knot of a table. For tables without jumps they do so only if states move to stay consistent.
 template <class E>
 inline constexpr bool guards_jump_at_knots = E::form::tables > 0 && E::ng > 0 &&
-                                             (E::form::tables_jump || E::form::moves_states);
+                                             (E::form::tables_jump || moves_states<typename E::form>);
 
 /// True if a step that ends at t1 ends at a knot after which it continues.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> ends_at_knot(const instance<E, Real>& x, Real t1) {
   return (t1 >= x.next_knot) & (t1 < x.t_end);
+}
+
+/// The lanes of `last` whose step to t1 ends at a time event, or at a knot where guards may jump, which is treated like one.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> ends_at_event(const instance<E, Real>& x, Real t1, mask_of<Real> last) {
+  auto r = mask_of<Real>::all(false);
+  if constexpr (E::form::time_events > 0) r = last & at_time_event(x, t1);
+  if constexpr (guards_jump_at_knots<E>) r = r | (last & ends_at_knot(x, t1));
+  return r;
 }
 
 /// Moves the lanes of `where` that are at a knot past it. Returns them.
@@ -33,6 +42,20 @@ SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> wher
   return passing;
 }
 
+/// Moves the lanes of `where` on at knots where no guard may jump.
+template <class E, class Real>
+SALTUS_FN void pass_smooth_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
+}
+
+/// The same for lanes whose step has ended at t_stop: at a knot, or where a window of time begins or ends.
+template <class E, class Real>
+SALTUS_FN void pass_stop(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  if constexpr (E::stops_at_windows)
+    if (any(where)) set_next_stop(x, where, tol);
+  if (any(where)) pass_smooth_knots(x, where, tol);
+}
+
 /// An event at a knot whose time depends on the directions is before the knot or after it, so there is no derivative.
 template <class E, class Real>
 SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where) {
@@ -45,10 +68,12 @@ SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E,
   });
 }
 
-/// The same if guards may jump: guards that are on their other side are due, too, and their lanes fire.
+/// Moves the lanes of `where` on at knots where guards may jump: guards that are on their other side are due, too, and their lanes fire.
+/// Returns the lanes that have passed a knot.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
-                                   due_events<E, Real>& due, mask_of<Real>& fires) {
+SALTUS_FN mask_of<Real> pass_jumping_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
+                                           due_events<E, Real>& due, mask_of<Real>& fires) {
+  if constexpr (!guards_jump_at_knots<E>) return mask_of<Real>::all(false);
   const auto was = x.constants.guard_values;
   const auto passed = pass_knots(x, where, tol);
   if constexpr (E::directions > 0) mark_moving_events(x, due, passed);

@@ -390,7 +390,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     const auto trust = mask_of<Real>::all(!tol.conservative) &
                        (mask_of<Real>::all(attempts < 3) | (b.hi - b.lo < Real(0.5) * old_width));
     // Near roots are reached along parabolas. Without f, or with constraints, further steps are taken.
-    if constexpr (E::form::has_field && !E::form::has_constraints) {
+    if constexpr (E::form::has_field && !has_constraints<typename E::form>) {
       const auto close = open & trust & (abs(target.to_root) <= theta * h * Real(1.0 / 64));
       if (any(close))
         open = open & !follow_to_root<E, Real>(p, x, side, result, x.t + b.lo * h, x.t + b.hi * h, near, close, tol);
@@ -554,7 +554,7 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
   using T = typename E::T;
   // The shift grows to 65536 ulps of t, 1.5e-11 relative; if constraints determine states, to 3.7e-9. If a guard changes so slowly that
   // rounding hides its sign for longer, the shift grows until that is over.
-  constexpr int shifts = E::form::has_field && E::form::has_constraints ? 13 : 9, most_shifts = 26;
+  constexpr int shifts = E::form::has_field && has_constraints<typename E::form> ? 13 : 9, most_shifts = 26;
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
   const Real t0 = p.t;
   const Real tau = time_tolerance(t0, h, tol);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/record_event.hpp"
+#include "engine/step_checks.hpp"
 #include "event/derivatives.hpp"
 #include "event/flat.hpp"
 #include "event/rounding.hpp"
@@ -37,14 +38,10 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
   consistency<Real> c = E::form::initialise(system, x.t, y, f, x.t_end - x.t_begin, where, how, rules.written);
   if (how == abi::given) c.found = c.found & (c.moved <= Real(1.0));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
-  if constexpr (E::watches_orientation) {
-    assign_where(where & c.found, x.orientation, c.orientation);
-    assign_where(where & c.found, x.largest_orientation, abs(c.orientation));
-  }
+  orientation_check<E>::begin(x, c, where & c.found);
   end_where(x.status, where & !c.found, status::inconsistent);
-  if constexpr (E::form::has_paradoxes)
-    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, constants), status::painleve);
-  if constexpr (E::form::has_constraints) {
+  paradox_check<E>::look(x, where, constants);
+  if constexpr (has_constraints<typename E::form>) {
     const auto not_found = where & !c.found;
     assign_where(not_found, x.residual, c.residual);
     assign_where(not_found, x.residual_of, c.of);
@@ -72,7 +69,7 @@ template <class E, class Real>
 SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(
     instance<E, Real>& x, vec<Real, E::n>& f, const typename E::form::template step_constants<Real>& constants,
     mask_of<Real> where, const tolerances<E, Real>& tol, const point_rules<E, Real>& rules) {
-  if constexpr (!E::form::moves_states) f = E::form::rhs(x.t, x.y, constants);
+  if constexpr (!moves_states<typename E::form>) f = E::form::rhs(x.t, x.y, constants);
   else make_point_consistent(x, f, constants, where, tol, rules);
   add_where(x.rhs_evaluations, where, 1);
   return E::form::guards_along(x.t, x.y, f, constants);
@@ -101,7 +98,7 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f,
     g = evaluate_at(x, f, constants, open, tol, rules);
     open = unsettled();
   }
-  if constexpr (E::form::settles_modes) end_where(x.status, open, status::modes_unsettled);
+  if constexpr (chooses_start<typename E::form>) end_where(x.status, open, status::modes_unsettled);
 }
 
 /// Puts unilateral guards back on zero that are beyond it by no more than rounding leaves, and on their way back, however slowly.
@@ -136,7 +133,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (E::form::slides) keep_slide_sides<E>(x, constants);
   auto f = x.f;
   auto g = evaluate_at(x, f, constants, where, tol, rules);
-  if constexpr (E::form::moves_states && E::ng > 0) {
+  if constexpr (moves_states<typename E::form> && E::ng > 0) {
     // The algebraic states have moved, and guards with them, whose signs may switch the equations.
     constants.guard_values = g.value;
     g = evaluate_at(x, f, constants, where, tol, rules);
@@ -151,8 +148,8 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, constants, g.rate, where, tol);
   // A guard at zero belongs to the side it is moving to, on which f may depend.
   if (any(resettled)) g = evaluate_at(x, f, constants, resettled, tol, rules);
-  if constexpr (E::form::has_memory) E::form::remember(x.constants, x.t, x.y, f, where);
-  if constexpr (E::form::keeps_invariants) E::form::take_invariants(x.constants, x.t, x.y, where);
+  E::form::remember(x.constants, x.t, x.y, f, where);
+  if constexpr (keeps_invariants<typename E::form>) E::form::take_invariants(x.constants, x.t, x.y, where);
   if constexpr (methods::has_memory<typename E::Method>) x.constants.past.forget(where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -346,7 +343,7 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, 
                          const point_rules<E, pack<T, W>>& rules = {}) {
   if constexpr (E::form::kinds::has_mode) {
     // Modes follow guards, and guards may follow algebraic states, so these come first.
-    if constexpr (E::form::moves_states) start_from<E>(x, where, tol, rules);
+    if constexpr (moves_states<typename E::form>) start_from<E>(x, where, tol, rules);
     const auto g = E::form::guard_values(x.t, x.y, x.constants);
     const due_events<E, pack<T, W>>* const nothing = nullptr;
     for (int lane = 0; lane < W; ++lane)
@@ -409,10 +406,9 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
     if (due.guard[i].get(lane) > T(0.5)) log(i, i);
   for (int i = 0; i < form::time_events; ++i)
     if (due.time_event[i].get(lane) > T(0.5)) log(form::model_guards + i, E::ng + i);
-  if constexpr (form::has_reaching_phase)
-    for (int k = 0; k < form::constraints; ++k)
-      if (due.guard[form::model_guards + k].get(lane) > T(0.5))
-        log(form::model_guards + form::time_events + k, form::model_guards + k);
+  for (int k = 0; k < form::approached; ++k)
+    if (due.guard[form::model_guards + k].get(lane) > T(0.5))
+      log(form::model_guards + form::time_events + k, form::model_guards + k);
   if constexpr (form::slides)
     if (const bool up = due.guard[form::leaving_up].get(lane) > T(0.5);
         up || due.guard[form::leaving_down].get(lane) > T(0.5))
@@ -664,14 +660,14 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due, rules);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { jumps = jumps | !(x.y[i] == y[i]); });
-    if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
-    if constexpr (E::form::has_reaching_phase) E::form::arrive(x.constants, due.guard, active);
+    if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
+    E::form::arrive(x.constants, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active, tol, rules);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
-    if constexpr (E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
+    if constexpr (moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
     if (const auto over = take_over(x, due.guard, from, jumps, before_root, active); any(over))
       turn_to_sides(x, over, tol, rules);

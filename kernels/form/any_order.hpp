@@ -23,12 +23,6 @@ struct any_order_form : Functions {
 
   static constexpr auto equations = saltus::equations::semi_explicit;
   static constexpr bool has_field = true;
-  static constexpr bool has_constraints = true;
-  static constexpr bool moves_states = true;
-  static constexpr bool has_series = true;
-  static constexpr bool ranks_initial_guesses = true;
-  static constexpr bool settles_modes = true;
-  static constexpr bool has_local_coordinates = true;
 
   SALTUS_FN static constexpr int index(int i) {
     for (int j = 0; j < kinds::state_count; ++j)
@@ -196,10 +190,8 @@ struct any_order_form : Functions {
     });
   }
 
-  /// If det J is zero, the structural analysis does not hold.
-  static constexpr bool may_be_singular = true;
   /// Dead points: some equations are differentiated and so constrain values, and may depend on each other.
-  static constexpr bool has_branches = [] {
+  static constexpr bool constrains_values = [] {
     for (const auto& c : offsets_of<Model>.c)
       for (const int times : c)
         if (times > 0) return true;
@@ -207,7 +199,8 @@ struct any_order_form : Functions {
   }();
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const step_constants<Real>& c, Real rtol) {
+                                                const vec<Real, states>& y1, const step_constants<Real>& c,
+                                                Real rtol) requires(constrains_values) {
     auto r = mask_of<Real>::all(false);
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       using here = settling<Functions, set.value>;
@@ -250,6 +243,7 @@ struct any_order_form : Functions {
     return !(orientation * orientation_at(t, after, system.c) > Real(0.0)) |
            !(orientation * orientation_at(t, before, system.c) > Real(0.0));
   }
+  /// If det J is zero, the structural analysis does not hold.
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y,
                                                            const step_constants<Real>& c) {

@@ -19,11 +19,6 @@ struct derivative_array_form : Functions {
 
   static constexpr auto equations = saltus::equations::semi_explicit;
   static constexpr bool has_field = true;
-  static constexpr bool has_constraints = true;
-  static constexpr bool moves_states = true;
-  static constexpr bool ranks_initial_guesses = true;
-  static constexpr bool settles_modes = true;
-  static constexpr bool has_local_coordinates = true;
   static constexpr int colours = states;
   SALTUS_FN static constexpr int colour(int j) { return j; }
   SALTUS_FN static constexpr bool entry(int, int) { return true; }
@@ -94,10 +89,8 @@ struct derivative_array_form : Functions {
   template <class Real>
   SALTUS_FN static void follow(Real, vec<Real, states>&, const step_constants<Real>&, mask_of<Real>) {}
 
-  /// If the rank of the array differs from the one that the host has found, the solution cannot be continued; nor can it beyond a point at
-  /// which the rank is lower.
-  static constexpr bool may_be_singular = true;
-  static constexpr bool has_branches = true;
+  // If the rank of the array differs from the one that the host has found, the solution cannot be continued; nor can it beyond a point at
+  // which the rank is lower.
   static constexpr auto where_branches_meet = status::singular;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,

@@ -24,9 +24,8 @@ struct model_functions {
   static constexpr int discretes = kinds::discrete_count;
   static constexpr int model_guards = kinds::guard_count;
   static constexpr bool slides = kinds::sliding_count > 0;
-  static constexpr bool has_reaching_phase =
-      kinds::has_reaching;  ///< constraints are approached, and reached at events
-  static constexpr int guards = model_guards + (slides ? 2 : 0) + (has_reaching_phase ? kinds::constraint_count : 0);
+  static constexpr int approached = kinds::has_reaching ? kinds::constraint_count : 0;
+  static constexpr int guards = model_guards + (slides ? 2 : 0) + approached;
   static constexpr int time_events = kinds::time_event_count;
   static constexpr int outputs = kinds::output_count;
   static constexpr int tables = kinds::table_count;
@@ -39,20 +38,9 @@ struct model_functions {
   // Defaults for most forms: form/concept.hpp.
   static constexpr auto equations = kinds::equations;
   static constexpr bool has_field = false;
-  static constexpr bool moves_states = true;
   static constexpr bool keeps_written = detail::moves_unwritten_states<Model>;
-  static constexpr bool has_constraints = highest_index > 0;  ///< and it is known to which states they belong
   static constexpr bool gives_algebraic_rates = highest_index == 1;
-  static constexpr bool has_memory = false;
-  static constexpr bool has_paradoxes = false;
-  static constexpr bool has_branches = false;
   static constexpr auto where_branches_meet = status::dead_point;
-  static constexpr bool keeps_invariants = false;
-  static constexpr bool has_series = false;
-  static constexpr bool ranks_initial_guesses = false;
-  static constexpr bool settles_modes = false;
-  static constexpr bool has_local_coordinates = false;
-  static constexpr bool may_be_singular = false;
   static constexpr bool has_orientation = highest_index > 0;
   static constexpr int model_states = states;       ///< those of the model; a form may integrate more behind them
   static constexpr int judged = states;             ///< those whose errors count
@@ -73,6 +61,13 @@ struct model_functions {
     vec<Real, guards> guard_values;
     vec<Real, piece_numbers> pieces;
   };
+
+  template <class A, class B, class F>
+  SALTUS_FN static constexpr void each_memory(A&, B&, F&&) {}
+  template <class Constants, class Real>
+  SALTUS_FN static void remember(Constants&, Real, const vec<Real, states>&, const vec<Real, states>&, mask_of<Real>) {}
+  template <class Constants, class Real>
+  SALTUS_FN static void arrive(Constants&, const vec<Real, guards>&, mask_of<Real>) {}
 
   template <class Real, int N>
   using rated = with_rate<vec<Real, N>>;

@@ -43,7 +43,6 @@ struct growth : detail::by_initial_values<Base, detail::indices<k>>::type {
     vec<Real, k> rates, squared_rates;  ///< sums over the completed parts
   };
 
-  static constexpr bool has_memory = true;
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
     form::each_memory(a, b, body);

@@ -37,16 +37,13 @@ struct mechanical_form : Functions {
 
   static constexpr bool has_field = true;
   static constexpr int invariants = system_of_bodies::invariants;
-  static constexpr bool keeps_invariants = invariants > 0;
-  static constexpr bool has_constraints = constraints + quaternions + invariants > 0;
-  static constexpr bool moves_states = has_constraints;
+  static constexpr bool is_constrained = constraints + quaternions + invariants > 0;
   static constexpr bool printed_projection = requires { Model::printed_projection; };
   static constexpr bool projects_positions = [] {
     if constexpr (requires { Model::projects_positions; }) return static_cast<bool>(Model::projects_positions);
     else return true;
   }();
-  static constexpr bool has_reaching_phase = Functions::has_reaching_phase;
-  static constexpr bool has_memory = has_reaching_phase || keeps_invariants;
+  static constexpr bool has_reaching_phase = Functions::approached > 0;
   using Functions::guards;
   using Functions::model_guards;
 
@@ -54,12 +51,12 @@ struct mechanical_form : Functions {
   static constexpr double not_begun = 0.0, reached = 2.0;  ///< else the sign of s during the approach
   template <class Real>
   struct step_constants : Functions::template step_constants<Real> {
-    vec<Real, has_reaching_phase ? constraints : 0> phase;
+    vec<Real, Functions::approached> phase;
     vec<Real, invariants> kept;  ///< values of the invariants since the start or the last event
   };
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
-    each<has_reaching_phase ? constraints : 0>([&](int k) SALTUS_INLINE_LAMBDA { body(a.phase[k], b.phase[k]); });
+    each<Functions::approached>([&](int k) SALTUS_INLINE_LAMBDA { body(a.phase[k], b.phase[k]); });
     each<invariants>([&](int k) SALTUS_INLINE_LAMBDA { body(a.kept[k], b.kept[k]); });
   }
   template <class Real>
@@ -72,7 +69,7 @@ struct mechanical_form : Functions {
   }
   template <class Real>
   SALTUS_FN static void take_invariants(step_constants<Real>& c, Real t, const vec<Real, states>& y,
-                                        mask_of<Real> where) {
+                                        mask_of<Real> where) requires(invariants > 0) {
     detail::take_invariants<system_of_bodies, Real>(Functions::point_at(t, y, c), c.kept, where);
   }
   template <class Real>
@@ -124,7 +121,7 @@ struct mechanical_form : Functions {
   /// Marks the constraints whose guards are due as reached.
   template <class Real>
   SALTUS_FN static void arrive(step_constants<Real>& c, const vec<Real, guards>& due, mask_of<Real> where) {
-    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+    each<Functions::approached>([&](int k) SALTUS_INLINE_LAMBDA {
       c.phase[k] = select(where & (due[model_guards + k] > Real(0.5)), Real(reached), c.phase[k]);
     });
   }
@@ -139,9 +136,9 @@ struct mechanical_form : Functions {
   }
 
   template <class System, class Real>
-  SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int,
-                                                const written_states<mechanical_form, Real>& written) {
+  SALTUS_FN static consistency<Real> initialise(
+      const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f, Real, mask_of<Real> where, int,
+      const written_states<mechanical_form, Real>& written) requires(is_constrained) {
     const auto begun = y;
     auto c = onto_constraints<search_for::start>(system, t, y, where);
     if constexpr (Functions::keeps_written) {
@@ -164,25 +161,24 @@ struct mechanical_form : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> project(const System& system, Real t, vec<Real, states>& y, vec<Real, states>&,
-                                             mask_of<Real> where) {
+                                             mask_of<Real> where) requires(is_constrained) {
     return onto_constraints<search_for::step>(system, t, y, where);
   }
 
   /// The lanes in which friction leaves no acceleration, or more than one.
-  static constexpr bool has_paradoxes = system_of_bodies::has_friction;
   template <class Real>
-  SALTUS_FN static mask_of<Real> is_paradoxical(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
+  SALTUS_FN static mask_of<Real> is_paradoxical(
+      Real t, const vec<Real, states>& y, const step_constants<Real>& c) requires(system_of_bodies::has_friction) {
     return system_of_bodies::is_paradoxical(Functions::point_at(t, y, c));
   }
 
-  /// Without constraints, M alone may become singular on the way.
-  static constexpr bool may_be_singular = constraints == 0 && !system_of_bodies::is_sparse;
   /// Dead points, at which branches of the motion may meet.
-  static constexpr bool has_branches =
+  static constexpr bool has_dead_points =
       constraints > 0 && !printed_projection && !has_reaching_phase && !system_of_bodies::is_sparse;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const step_constants<Real>& c, Real) {
+                                                const vec<Real, states>& y1, const step_constants<Real>& c,
+                                                Real) requires(has_dead_points) {
     return detail::on_other_branches<system_of_bodies, Real>(Functions::point_at(t0, y0, c),
                                                              Functions::point_at(t1, y1, c));
   }
@@ -192,9 +188,11 @@ struct mechanical_form : Functions {
     return detail::independence_at<system_of_bodies, Real>(Functions::point_at(t, y, c),
                                                            Functions::point_at(t, earlier_point(t, y, c), c));
   }
+  /// Without constraints, M alone may become singular on the way.
   template <class Real>
-  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y,
-                                                           const step_constants<Real>& c) {
+  SALTUS_FN static detail::independence<Real> independence(
+      Real t, const vec<Real, states>& y,
+      const step_constants<Real>& c) requires(constraints == 0 && !system_of_bodies::is_sparse) {
     return {system_of_bodies::regularity_of_mass(Functions::point_at(t, y, c),
                                                  Functions::point_at(t, earlier_point(t, y, c), c)),
             Real(-1.0)};

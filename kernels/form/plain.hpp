@@ -12,7 +12,6 @@ struct plain_form : Functions {
   using step_constants = typename Functions::template step_constants<Real>;
 
   static constexpr bool has_field = true;
-  static constexpr bool moves_states = false;
 
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,

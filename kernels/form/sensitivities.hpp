@@ -17,8 +17,8 @@ namespace saltus {
 /// control.
 template <class Base, bool InError, int... Of>
 struct sensitivities : Base {
-  static_assert(Base::highest_index < 2 && !Base::has_series && !Base::has_reaching_phase &&
-                    !Base::ranks_initial_guesses && Base::has_field != Base::moves_states,
+  static_assert(Base::highest_index < 2 && !finds_series<Base> && Base::approached == 0 && !chooses_start<Base> &&
+                    Base::has_field != moves_states<Base>,
                 "sensitivities are those of dy/dt = f(t, y), and of constraints of index 1");
   using model_form = Base;
   static constexpr int directions = sizeof...(Of);
@@ -51,10 +51,9 @@ struct sensitivities : Base {
     Real undefined;  ///< saltus::sensitivity
   };
 
-  static constexpr bool has_memory = true;
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
-    if constexpr (Base::has_memory) Base::each_memory(a, b, body);
+    Base::each_memory(a, b, body);
     each<discretes * directions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.discrete_rates[i], b.discrete_rates[i]); });
     each<directions>([&](int j) SALTUS_INLINE_LAMBDA { body(a.event_time[j], b.event_time[j]); });
     each<time_events * directions>([&](int i)
@@ -65,7 +64,7 @@ struct sensitivities : Base {
   template <class Real>
   SALTUS_FN static void remember(step_constants<Real>& c, Real t, const vec<Real, states>& y,
                                  const vec<Real, states>& f, mask_of<Real> where) {
-    if constexpr (Base::has_memory) Base::remember(c, t, model_part(y), model_part(f), where);
+    Base::remember(c, t, model_part(y), model_part(f), where);
   }
 
   // ---- the states alone
@@ -170,8 +169,7 @@ struct sensitivities : Base {
     });
     each<guards>([&](int i) SALTUS_INLINE_LAMBDA { r.guard_values[i] = number(Value(c.guard_values[i])); });
     each<piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = number(Value(c.pieces[i])); });
-    if constexpr (Base::has_memory)
-      Base::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = number(Value(from)); });
+    Base::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = number(Value(from)); });
     return r;
   }
 
@@ -222,9 +220,9 @@ struct sensitivities : Base {
   }
 
   template <class System, class Real>
-  SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real span, mask_of<Real> where, int how,
-                                                const written_states<sensitivities, Real>& written) {
+  SALTUS_FN static consistency<Real> initialise(
+      const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f, Real span, mask_of<Real> where,
+      int how, const written_states<sensitivities, Real>& written) requires(moves_states<Base>) {
     static_assert(!Base::keeps_written, "what an event does to derivatives is not known where it moves other states");
     auto of_model = model_part(y), rate = model_part(f);
     const auto c = Base::initialise(system.of_model(), t, of_model, rate, span, where, how, written);
@@ -234,7 +232,7 @@ struct sensitivities : Base {
   }
   template <class System, class Real>
   SALTUS_FN static consistency<Real> project(const System& system, Real t, vec<Real, states>& y, vec<Real, states>& f,
-                                             mask_of<Real> where) {
+                                             mask_of<Real> where) requires(has_constraints<Base>) {
     auto of_model = model_part(y), rate = model_part(f);
     const auto c = Base::project(system.of_model(), t, of_model, rate, where);
     take_model_part(of_model, y), take_model_part(rate, f);

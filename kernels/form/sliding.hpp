@@ -32,18 +32,11 @@ struct sliding : Form {
     return c.surface == Real(surface_of(guard));
   }
 
-  static constexpr bool has_memory = true;
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
-    if constexpr (Form::has_memory) Form::each_memory(a, b, body);
+    Form::each_memory(a, b, body);
     body(a.surface, b.surface);
     body(a.pull, b.pull);
-  }
-  /// Remembers where slides begin and end.
-  template <class Real>
-  SALTUS_FN static void remember(step_constants<Real>& c, Real t, const vec<Real, states>& y,
-                                 const vec<Real, states>& f, mask_of<Real> where) {
-    if constexpr (Form::has_memory) Form::remember(c, t, y, f, where);
   }
 
   template <class Value, class Real>

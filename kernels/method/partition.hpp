@@ -137,7 +137,7 @@ struct partitioned_system {
       !bodies::has_friction,
       "this method takes forces of constraints along their gradients: use another one for a model with friction");
   static_assert(
-      !form::has_reaching_phase && form::projects_positions,
+      form::approached == 0 && form::projects_positions,
       "this method stays on all constraints: use another one where they are reached in time, or not projected onto");
   static constexpr int k = bodies::velocities, m = bodies::constraints, n = 2 * k;
   using places = free_places<bodies>;

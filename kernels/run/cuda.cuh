@@ -225,7 +225,7 @@ struct events_to_rows {
 template <class E>
 inline constexpr int rows_per_landing = [] {
   int rows = event_rounds * (E::form::model_guards + 1) + E::form::time_events + 1;
-  if constexpr (E::form::has_reaching_phase) rows += E::form::constraints;
+  rows += E::form::approached;
   return rows;
 }();
 

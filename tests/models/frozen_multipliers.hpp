@@ -10,7 +10,6 @@ struct frozen_form : saltus::mechanical_form<Functions> {
   using base = saltus::mechanical_form<Functions>;
   using bodies = typename base::system_of_bodies;
   static constexpr int n = base::states, m = base::constraints;
-  static constexpr bool has_memory = true;
 
   template <class Real>
   struct step_constants : base::template step_constants<Real> {

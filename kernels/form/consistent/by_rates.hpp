@@ -22,7 +22,8 @@ struct solved_for_rates : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> project(const System& system, Real t, vec<Real, states>& y,
-                                             vec<Real, states>& rate, mask_of<Real> where) {
+                                             vec<Real, states>& rate,
+                                             mask_of<Real> where) requires(Functions::highest_index > 0) {
     return make_consistent<search_for::step>(system, t, y, rate, where);
   }
 

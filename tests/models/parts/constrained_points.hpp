@@ -11,7 +11,7 @@ template <class Functions>
 struct constrained_points : Functions {
   using Model = typename Functions::Model;
   static constexpr int n = Functions::states, coordinates = n / 2, m = Model::constraint_count;
-  static constexpr bool has_field = true, moves_states = true, has_constraints = true, has_memory = true;
+  static constexpr bool has_field = true;
 
   template <class Real>
   struct step_constants : Functions::template step_constants<Real> {
