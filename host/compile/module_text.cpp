@@ -96,9 +96,8 @@ std::string array_text(const std::string& model, int times, int rank, double tim
 std::string engine_name(const plan& p) {
   std::string reductions;
   for (const auto& r : p.reductions)
-    reductions +=
-        fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}{}>", reduce_names[static_cast<int>(r.which)],
-                    r.of_output ? "true" : "false", r.index, r.windowed ? ", true" : "");
+    reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}{}>", row_of(r.which).name,
+                              r.of_output ? "true" : "false", r.index, r.windowed ? ", true" : "");
   return fmt::format(
       "using engine = saltus::engine<{}, saltus::methods::by_name<\"{}\">, {},\n"
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "abi/reductions.hpp"
 #include "spec/model.hpp"
 #include "spec/tables.hpp"
 

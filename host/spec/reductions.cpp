@@ -22,6 +22,14 @@ struct words_of_reduction {
   std::string kind, of, argument, from, to;
 };
 
+/// A column of the table of reductions.
+std::vector<std::string> column_of_reductions(const char* reduction_row::*column) {
+  std::vector<std::string> all;
+  for (const reduction_row& row : reduction_table) all.emplace_back(row.*column);
+  return all;
+}
+std::vector<std::string> kinds_of_reductions() { return column_of_reductions(&reduction_row::name); }
+
 words_of_reduction take_apart(const field& item, const std::string& text) {
   static const std::regex whole(R"((\w+)\s*\(\s*(.*?)\s*\)(?:\s+from\s+(\S+))?(?:\s+to\s+(\S+))?)");
   static const std::regex extremum(R"((min|max)\s*\(\s*(.*?)\s*\))"), at_time(R"((.*?)\s+at\s+(\S+))"),
@@ -36,14 +44,14 @@ words_of_reduction take_apart(const field& item, const std::string& text) {
       w.kind = "time_of_" + parts.str(1), w.of = parts[2];
     if (w.kind == "value" && std::regex_match(inner, parts, at_time)) w.of = parts[1], w.argument = parts[2];
     if (w.kind == "quantile" && std::regex_match(inner, parts, with_order)) w.of = parts[1], w.argument = parts[2];
-    if (w.kind == "std") w.kind = reduce_names[static_cast<int>(reduce::deviation)];
+    if (w.kind == "std") w.kind = row_of(reduce::deviation).name;
   }
   const bool needs_argument = w.kind == "value" || w.kind == "quantile";
-  if (w.of.empty() || needs_argument == w.argument.empty() || !contains(words(reduce_names), w.kind))
+  if (w.of.empty() || needs_argument == w.argument.empty() || !contains(kinds_of_reductions(), w.kind))
     item.fail(fmt::format(
         "must be one of {}: x a state or an output, event a guard or a time event; a window of time may stand "
         "behind it, as in \"mean(x) from 1.5 to 20\"",
-        fmt::join(reduce_forms, ", ")));
+        fmt::join(column_of_reductions(&reduction_row::notation), ", ")));
   return w;
 }
 
@@ -105,7 +113,7 @@ void read_reductions(reading& r, const field& list) {
     text.erase(0, text.find_first_not_of(' '));
     text.erase(text.find_last_not_of(' ') + 1);
     const auto w = take_apart(item, text);
-    const auto kinds = words(reduce_names);
+    const auto kinds = kinds_of_reductions();
     reduction made{};
     made.which = static_cast<reduce>(std::find(kinds.begin(), kinds.end(), w.kind) - kinds.begin());
     made.name = text;
@@ -127,42 +135,24 @@ void read_reductions(reading& r, const field& list) {
 }
 
 std::string about_reduction(const reduction& r, const model& m) {
-  constexpr const char* texts[] = {"smallest value of {}",
-                                   "largest value of {}",
-                                   "mean over time of {}",
-                                   "integral over time of {}",
-                                   "time of the smallest value of {}",
-                                   "time of the largest value of {}",
-                                   "standard deviation over time of {}",
-                                   "root mean square over time of {}",
-                                   "value of {}",
-                                   "quantile over time of {}",
-                                   "number of events {}",
-                                   "time of the first event {}",
-                                   "time of the last event {}"};
-  static_assert(std::size(texts) == std::size(reduce_names));
   const auto index = static_cast<std::size_t>(r.index);
   const std::string of =
       is_of_event(r.which) ? event_names(m)[index] : (r.of_output ? m.outputs : m.states)[index].name;
-  std::string about = fmt::format(fmt::runtime(texts[static_cast<int>(r.which)]), of);
+  std::string about = fmt::format(fmt::runtime(row_of(r.which).about), of);
   if (const auto at = r.name.find(" at "); r.which == reduce::value) about += r.name.substr(at, r.name.size() - at - 1);
   return about + r.name.substr(r.name.rfind(')') + 1);
 }
 
 std::string unit_of(const reduction& r, const model& m) {
   const auto unit = [&] { return (r.of_output ? m.outputs : m.states)[static_cast<std::size_t>(r.index)].unit; };
-  switch (r.which) {
-    case reduce::count: return "1";
-    case reduce::integral:
-      if (m.time_unit.empty() || unit() == "1") return m.time_unit;
-      return fmt::format(fmt::runtime(unit().find('/') == std::string::npos ? "{} {}" : "({}) {}"), unit(),
-                         m.time_unit);
-    case reduce::time_of_min:
-    case reduce::time_of_max:
-    case reduce::first:
-    case reduce::last: return m.time_unit;
-    default: return unit();
+  switch (row_of(r.which).unit) {
+    case reduction_unit::number: return "1";
+    case reduction_unit::time: return m.time_unit;
+    case reduction_unit::quantity: return unit();
+    case reduction_unit::quantity_time: break;
   }
+  if (m.time_unit.empty() || unit() == "1") return m.time_unit;
+  return fmt::format(fmt::runtime(unit().find('/') == std::string::npos ? "{} {}" : "({}) {}"), unit(), m.time_unit);
 }
 
 }  // namespace saltus::host

@@ -22,34 +22,6 @@ inline constexpr const char* detection_names[] = {"hermite", "certified"};
 enum class coordinates { all, unitary, partitioned };
 inline constexpr const char* coordinates_names[] = {"all", "unitary", "partitioned"};
 
-/// A number kept of a quantity over a trajectory, or of an event. `reduce_forms` has the spelling in a spec.
-enum class reduce {
-  min,
-  max,
-  mean,
-  integral,
-  time_of_min,
-  time_of_max,
-  deviation,
-  rms,
-  value,
-  quantile,
-  count,
-  first,
-  last
-};
-inline constexpr const char* reduce_names[] = {"min",         "max",       "mean", "integral", "time_of_min",
-                                               "time_of_max", "deviation", "rms",  "value",    "quantile",
-                                               "count",       "first",     "last"};
-inline constexpr const char* reduce_forms[] = {
-    "min(x)", "max(x)",        "mean(x)",        "integral(x)",  "time(min(x))", "time(max(x))", "std(x)",
-    "rms(x)", "value(x at t)", "quantile(x, p)", "count(event)", "first(event)", "last(event)"};
-constexpr bool is_of_event(reduce r) { return r >= reduce::count; }
-/// True if derivatives of this reduction are computed, too (engine/reduced_derivatives.hpp).
-constexpr bool has_derivative(reduce r, bool windowed) {
-  return is_of_event(r) || r == reduce::value || (r <= reduce::integral && !windowed);
-}
-
 /// A table between its knots. step: the value of the knot before. linear: straight lines. pchip: monotone cubics (F. N. Fritsch, J.
 /// Butland, SIAM J. Sci. Stat. Comput. 5 (1984) 300). spline: a cubic spline with a continuous second derivative, zero at the ends.
 enum class interpolation : int { step, linear, pchip, spline };

@@ -5,6 +5,7 @@
 #include "abi/choices.hpp"
 #include "abi/counters.hpp"
 #include "abi/module.hpp"
+#include "abi/reductions.hpp"
 #include "abi/status.hpp"
 #include "form/concept.hpp"
 #include "method/concept.hpp"
@@ -30,27 +31,13 @@ struct reduction {
   static constexpr bool windowed = Windowed;
 };
 
-/// Properties of a reduction, by its kind.
-template <class Reduction>
-struct reduction_traits {
-  static constexpr reduce kind = Reduction::kind;
-  static constexpr bool is_extremum =
-      kind == reduce::min || kind == reduce::max || kind == reduce::time_of_min || kind == reduce::time_of_max;
-  static constexpr bool has_time = kind == reduce::time_of_min || kind == reduce::time_of_max;
-  static constexpr bool is_integral = kind == reduce::integral || kind == reduce::mean;
-  /// For an extremum: 1 for a maximum, -1 for a minimum.
-  static constexpr double sign = kind == reduce::max || kind == reduce::time_of_max ? 1.0 : -1.0;
-};
-
-/// True for reductions of the whole trajectory within their window, step by step.
-constexpr bool counts_whole_steps(reduce kind) { return !is_of_event(kind) && kind != reduce::value; }
-
 /// True if the quantity of a reduction is integrated (method/quadrature.hpp). A mean is computed from the integral. An extremum or a
 /// quantile of an output does not use the integral, but its error shows whether steps resolve the output. For states, error control
 /// does that already.
 template <class Reduction>
-inline constexpr bool reduces_integrals =
-    reduction_traits<Reduction>::is_integral || Reduction::kind == reduce::deviation || Reduction::kind == reduce::rms;
+inline constexpr bool reduces_integrals = row_of(Reduction::kind).group == reduction_group::integral;
+template <class Reduction>
+inline constexpr bool integrates_squares = Reduction::kind == reduce::deviation || Reduction::kind == reduce::rms;
 template <class Reduction>
 inline constexpr bool is_integrated = reduces_integrals<Reduction> ||
                                       (Reduction::of_output && counts_whole_steps(Reduction::kind));
@@ -78,7 +65,7 @@ struct quantity_list {
       const int i = find(R::of_output, R::index);
       of[i] = {R::of_output, R::index};
       if (i == count) ++count;
-      squared = squared || R::kind == reduce::deviation || R::kind == reduce::rms;
+      squared = squared || integrates_squares<R>;
     }
   };
   static constexpr list all = [] {
@@ -122,22 +109,9 @@ template <class R, class Real, class Run>
 requires requires(const Run& run) { run.settings; }
 SALTUS_FN time_window<Real> window_of(const Run& run, int j) { return window_of<R, Real>(run.settings.windows, j); }
 
-/// Number of bins for the time that a quantity spends in each, for its quantiles (engine/time_in_bins.hpp).
-inline constexpr int bins_of_time = 128;
-
-/// Number of values that an instance keeps for a reduction.
-SALTUS_FN constexpr int numbers_of(reduce kind) {
-  switch (kind) {
-    case reduce::time_of_min:
-    case reduce::time_of_max:          // value and time
-    case reduce::deviation: return 2;  // mean, and integral of the squared deviations from it
-    case reduce::quantile: return 3 + bins_of_time;
-    default: return 1;
-  }
-}
 /// Number of values kept, with one more for a quantity in the error control: its largest magnitude so far.
 template <class Reduction>
-inline constexpr int numbers_kept_for = numbers_of(Reduction::kind) + (is_integrated<Reduction> ? 1 : 0);
+inline constexpr int numbers_kept_for = row_of(Reduction::kind).numbers + (is_integrated<Reduction> ? 1 : 0);
 
 /// Options that change the code of a module, beyond model, method and arithmetic.
 struct options {

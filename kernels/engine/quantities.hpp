@@ -69,7 +69,7 @@ SALTUS_FN void each_integrated(F&& body) {
   E::each_reduction([&](auto r, int j, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     if constexpr (is_integrated<R>)
-      body(r, j, at + numbers_of(R::kind), constant<E::quantities::template place_of<R>>{});
+      body(r, j, at + row_of(R::kind).numbers, constant<E::quantities::template place_of<R>>{});
   });
 }
 
@@ -156,7 +156,7 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
       worst = select(counts, square, worst);
     };
     take(s.integral_error[i], most);
-    if constexpr (R::kind == reduce::deviation || R::kind == reduce::rms) {
+    if constexpr (integrates_squares<R>) {
       // The error of a root is that of the square over twice the current root; the sum of squares is the number before the size.
       const Real elapsed = s.t + s.h - max(x.t_begin, window.from);
       const Real sum = x.reduced[size - 1];

@@ -110,15 +110,9 @@ SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why
 /// Stores the derivatives of the reductions in direction j; one that is not finite marks a reduction without a derivative.
 template <class E, class T, class Run>
 SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, double* to, const Run& run) {
-  const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
-  const double end = static_cast<double>(x.constants.event_time[j].v);
   E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
-    using R = decltype(r);
-    double rate = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
-    if (R::kind == reduce::mean && span > 0.0) rate = (rate - static_cast<double>(x.reduced[at].v) * end) / span;
-    if constexpr (R::kind == reduce::value)
-      if (static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v)
-        rate = static_cast<double>(rate_of_final_value<R>(x, j).v);
+    const double kept = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
+    const double rate = reduction_in<E, decltype(r)>::final_rate(x, item, at, j, kept, run);
     to[item] = rate - rate == 0.0 && rate < static_cast<double>(limits<T>::largest) ? rate : E::form::unset;
   });
 }

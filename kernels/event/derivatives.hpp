@@ -16,7 +16,7 @@
 #pragma once
 
 #include "abi/sensitivity.hpp"
-#include "engine/reduced_derivatives.hpp"
+#include "engine/reduce.hpp"
 #include "event/sides.hpp"
 
 namespace saltus {

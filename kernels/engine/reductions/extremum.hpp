@@ -1,0 +1,301 @@
+// The smallest and the largest value of a quantity, and their times.
+//
+// An extremum has the derivative of the quantity at the point where it is attained; the motion of this point does not contribute (envelope
+// theorem). The derivative is at a fixed time for a turning point, and along with the event for an extremum at its side. If two extrema are
+// equal within errors and have different derivatives, the reduction has no derivative: NaN for this one alone.
+#pragma once
+
+#include "engine/reductions/quantity.hpp"
+
+namespace saltus {
+
+/// 1 for a maximum, -1 for a minimum.
+template <class R>
+inline constexpr double sign_of_extremum = R::kind == reduce::max || R::kind == reduce::time_of_max ? 1.0 : -1.0;
+
+/// Takes a value at time t into an extremum.
+template <class R, class E, class Real>
+SALTUS_FN void take_extremum(instance<E, Real>& x, int at, Real value, Real t, mask_of<Real> where) {
+  constexpr double sign = sign_of_extremum<R>;
+  if constexpr (has_time<R>) {
+    const auto better = where & (Real(sign) * value > Real(sign) * x.reduced[at]);
+    assign_where(better, x.reduced[at], value);
+    assign_where(better, x.reduced[at + 1], t);
+  } else {
+    assign_where(where, x.reduced[at], Real(sign) * max(Real(sign) * x.reduced[at], Real(sign) * value));
+  }
+}
+
+/// Position of the maximum of `sign` times the cubic through the ends of a stretch, as a fraction of it: the root of its slope a s^2 + b s
+/// + c at which the slope falls, in the form without cancellation. The result is outside (0, 1) if there is no maximum inside.
+template <class Real>
+SALTUS_FN Real turning_point(Real sign, const stretch<Real>& s, Real h) {
+  const Real rise = sign * (s.q1 - s.q0), d0 = sign * s.d0, d1 = sign * s.d1;
+  const Real a = Real(3.0) * (h * (d0 + d1) - (rise + rise));
+  const Real b = Real(6.0) * rise - Real(2.0) * h * (d0 + d0 + d1);
+  const Real c = h * d0;
+  const Real root = sqrt(max(fma(b, b, Real(-4.0) * a * c), Real(0.0)));
+  const Real at = select(b <= Real(0.0), (c + c) / (root - b), Real(-0.5) * (b + root) / a);
+  return select(at == at, at, Real(-1.0));
+}
+
+/// True if the cubic through the ends can have a maximum between them. If its slope has one sign at both ends it may still turn twice, if
+/// it rises less than these slopes require (F. N. Fritsch, R. E. Carlson, SIAM J. Numer. Anal. 17 (1980) 238).
+template <class Real>
+SALTUS_FN mask_of<Real> may_turn(Real sign, const stretch<Real>& s) {
+  const Real rise = Real(3.0) * (s.q1 - s.q0), a = s.width * s.d0, b = s.width * s.d1;
+  const auto turns = (sign * s.d0 > Real(0.0)) & (sign * s.d1 < Real(0.0));
+  const auto alike = s.d0 * s.d1 > Real(0.0);
+  return turns | (alike & ((abs(a) > abs(rise)) | (abs(b) > abs(rise)) | (a * rise < Real(0.0))));
+}
+
+/// An extremum between the ends of a stretch.
+template <class Real>
+struct turned {
+  Real value, at;  ///< `sign` times the quantity; position as a fraction of the step
+};
+
+/// Iterations for a turning point if its time is asked for.
+inline constexpr int attempts_for_time = 6;
+
+/// The maximum of `sign` times a quantity in a stretch of a step of length h: at the turning point of the cubic through its ends, then of
+/// the cubic through the last two points, if that lies between the ends behind which the maximum is known to lie. One of these ends may stay
+/// where it is: cubics through it would converge slowly where the quantity turns within a step. The reported place is that of the smallest
+/// slope. `look(at, q, d)` gives value and time derivative.
+template <int Attempts, class Real, class Look>
+SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch<Real> s, Real h) {
+  turned<Real> r{max(sign * s.q0, sign * s.q1), select(sign * s.q0 > sign * s.q1, s.left, s.right)};
+  Real flattest = Real(limits<scalar_of<Real>>::largest);
+  stretch<Real> last = s;  // from the point before the last one to the last one
+  for (int attempts = 0; attempts < Attempts; ++attempts) {
+    const Real width = s.right - s.left, apart = last.right - last.left;
+    Real at = fma(apart, turning_point(sign, last, apart * h), last.left);
+    if (attempts > 0)
+      at = select((at > s.left) & (at < s.right), at, fma(width, turning_point(sign, s, width * h), s.left));
+    at = select((at > s.left) & (at < s.right), at, fma(width, Real(0.5), s.left));
+    Real q, d;
+    look(at, q, d);
+    const auto better = abs(d) < flattest;
+    flattest = select(better, abs(d), flattest);
+    r.at = select(better, at, r.at);
+    r.value = max(r.value, sign * q);
+    const auto rises = sign * d > Real(0.0);
+    const auto right_end =
+        attempts > 0 ? mask_of<Real>::all(true) : rises;  // at first, the end behind which the maximum lies
+    const stretch<Real> before = attempts > 0 ? last : s;
+    last.left = select(right_end, before.right, before.left), last.right = at;
+    last.q0 = select(right_end, before.q1, before.q0), last.q1 = q;
+    last.d0 = select(right_end, before.d1, before.d0), last.d1 = d;
+    s.left = select(rises, at, s.left), s.right = select(rises, s.right, at);
+    s.q0 = select(rises, q, s.q0), s.q1 = select(rises, s.q1, q);
+    s.d0 = select(rises, d, s.d0), s.d1 = select(rises, s.d1, d);
+  }
+  return r;
+}
+
+/// The extremum inside a stretch whose ends show that there may be one: the turning point of the cubic through them, evaluated on the dense
+/// output. If its time is asked for, the zero of the time derivative is located.
+template <class R, class E, class Real, class F>
+SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                                       const F& f, int at, const stretch<Real>& p, mask_of<Real> turns) {
+  constexpr double sign = sign_of_extremum<R>;
+  constexpr bool with_time = has_time<R>;
+  const Real part = turning_point(Real(sign), p, p.width);
+  turns = turns & (part > Real(0.0)) & (part < Real(1.0));
+  if (none(turns)) return;
+  const auto step = interpolate<typename E::Method>(f, s);
+  const auto look = [&](Real place, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
+    quantity_on_step<R, E, Real>{x, s}.within(step, f, place, q, d);
+  };
+  if constexpr (with_time && E::Method::is_explicit && E::form::has_field && !has_constraints<typename E::form> &&
+                !is_series_method<typename E::Method>)
+    add_where(x.rhs_evaluations, turns, attempts_for_time);
+  // For methods of low order the steps are so short that the cubic through their ends suffices.
+  constexpr int attempts = with_time ? attempts_for_time : R::of_output || E::Method::order > 5 ? 3 : 1;
+  const auto top = highest_between<attempts>(look, Real(sign), p, s.h);
+  take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, s.h, s.t), turns);
+}
+
+/// Steps of methods of high order may be as long as an output's turning time, so they are examined in pieces.
+template <class R, class E>
+inline constexpr bool looks_at_pieces = is_series_method<typename E::Method> || (R::of_output && E::Method::order > 5);
+
+/// Updates an extremum with a step.
+template <class R, class E, class Real, class F>
+SALTUS_FN void extremum_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
+                                Real t1, int at, mask_of<Real> inside) {
+  constexpr double sign = sign_of_extremum<R>;
+  stretch<Real> p;
+  quantity_on_step<R, E, Real>{x, s}.at_ends(p);
+  if constexpr (R::windowed) take_extremum<R>(x, at, p.q0, s.t, inside);
+  take_extremum<R>(x, at, p.q1, t1, inside);
+  if constexpr (looks_at_pieces<R, E>) {
+    constexpr int pieces = 4;
+    const auto step = interpolate<typename E::Method>(f, s);
+    const stretch<Real> whole = p;
+    p.width = s.h * Real(1.0 / pieces);
+    for (int k = 1; k <= pieces; ++k) {
+      p.right = Real(k * (1.0 / pieces));
+      if (k == pieces) p.q1 = whole.q1, p.d1 = whole.d1;
+      else look_within<R>(x, step, p.right, p.q1, p.d1);
+      take_extremum<R>(x, at, p.q1, fma(p.right, s.h, s.t), inside);
+      if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
+      p.left = p.right, p.q0 = p.q1, p.d0 = p.d1;
+    }
+  } else {
+    if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
+  }
+}
+
+/// Takes in a point at which reduction `item` may have its extremum.
+template <class E, class Reduction, class Real>
+SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
+                                           const typename E::form::template lifted<Real>& q, mask_of<Real> where,
+                                           const tolerances<E, Real>& tol) {
+  constexpr double sign = sign_of_extremum<Reduction>;
+  const Real best = x.extreme[item], beyond = Real(sign) * (q.value - best);
+  Real noise = tol.rtol * max(abs(q.value), abs(best));
+  if constexpr (!Reduction::of_output) noise = noise + tol.atol[Reduction::index < E::judged ? Reduction::index : 0];
+  noise = Real(4.0) * noise;
+  const auto clearly = where & (beyond > noise), tied = where & (abs(beyond) <= noise);
+  const Real relative = Real(1e-7) + Real(100.0) * tol.rtol;
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+    Real& rate = x.reduced_rates[item * E::directions + j];
+    const Real apart = abs(q.d[j] - rate), bound = max(abs(q.d[j]), abs(rate));
+    const auto agree = apart <= max(relative * bound, Real(64.0) * noise / size_of_direction(x, j));
+    const Real tie = select(agree, select(beyond > Real(0.0), q.d[j], rate), Real(E::form::unset));
+    rate = select(clearly, q.d[j], select(tied, tie, rate));
+  });
+  assign_where(where & (beyond > Real(0.0)), x.extreme[item], q.value);
+}
+
+/// The place in a step at which the quantity turns: the root of its time derivative on the dense output, between ends of opposite signs.
+template <class E, class Reduction, class Interpolant, class Real>
+SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant& step, Real guess, Real d0, Real d1) {
+  using form = typename E::form;
+  constexpr int most = 40;
+  const auto rate_at = [&](Real at) SALTUS_INLINE_LAMBDA {
+    const Real t = fma(at, step.h, step.t);
+    const auto y = step(at);
+    vec<Real, E::n> f = step.slope(at);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] / step.h; });
+    if constexpr (form::has_field && E::Method::is_explicit) {
+      const auto field = form::model_form::rhs(t, form::model_part(y), x.constants);
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = field[i]; });
+    }
+    if constexpr (Reduction::of_output) return form::outputs_along(t, y, f, x.constants).rate[Reduction::index];
+    else return f[Reduction::index];
+  };
+  // Regula falsi in the Illinois form: the value at the end that stays is halved.
+  Real low = Real(0.0), high = Real(1.0), at_low = d0, at_high = d1, at = guess;
+  auto low_stayed = mask_of<Real>::all(false), high_stayed = low_stayed;
+  auto open = mask_of<Real>::all(true);  // a lane that has settled keeps its place while others go on
+  for (int attempts = 0; attempts < most; ++attempts) {
+    const Real rate = rate_at(at);
+    const auto is_low = at_low * rate > Real(0.0);
+    at_high = select(is_low & high_stayed, Real(0.5) * at_high, at_high);
+    at_low = select((!is_low) & low_stayed, Real(0.5) * at_low, at_low);
+    low = select(is_low, at, low), at_low = select(is_low, rate, at_low);
+    high = select(is_low, high, at), at_high = select(is_low, at_high, rate);
+    high_stayed = is_low, low_stayed = !is_low;
+    const Real next = low - at_low * (high - low) / (at_high - at_low);
+    const Real safe = select((next >= low) & (next <= high), next, Real(0.5) * (low + high));
+    const auto settled = (abs(safe - at) <= Real(16.0 * limits<typename E::T>::epsilon)) | (rate == Real(0.0));
+    at = select(open & !(rate == Real(0.0)), safe, at);
+    open = open & !settled;
+    if (none(open)) break;
+  }
+  return at;
+}
+
+/// Takes in a committed step's part in the derivative of an extremum: the point at which the quantity turns, d0 and d1 being its time
+/// derivatives at the ends.
+template <class E, class Reduction, class F, class Real>
+SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const stages<typename E::Method, Real, E::n>& s, const F& f,
+                          Real guess, Real d0, Real d1, mask_of<Real> where) {
+  using lifted = typename E::form::template lifted<Real>;
+  const Real sign = Real(sign_of_extremum<Reduction>);
+  const auto turns = where & (sign * d0 >= Real(0.0)) & (sign * d1 < Real(0.0));
+  if (none(turns)) return;
+  const auto step = interpolate<typename E::Method>(f, s);
+  const auto from_start = d0 == Real(0.0);
+  const Real at = select(from_start, Real(0.0),
+                         turning_place<E, Reduction>(x, step, select(turns & !from_start, guess, Real(0.5)), d0, d1));
+  const auto q = lifted_quantity<E, Reduction>(x, lifted(fma(at, s.h, s.t)), step(at), s.f0());
+  take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *f.tol);
+}
+
+template <class E, class R>
+requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in<E, R> : reduction_defaults<E> {
+  static constexpr bool follows_events = true;
+
+  /// With a window it begins with the steps inside it.
+  template <class Real>
+  SALTUS_FN static void begin(instance<E, Real>& x, int at, mask_of<Real> where) {
+    Real value = Real(-sign_of_extremum<R> * limits<typename E::T>::largest), time = Real(E::form::unset), rate;
+    if constexpr (!R::windowed) {
+      quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
+      time = x.t;
+    }
+    assign_where(where, x.reduced[at], value);
+    if constexpr (has_time<R>) assign_where(where, x.reduced[at + 1], time);
+  }
+  template <class Real, class F, class Run>
+  SALTUS_FN static void step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
+                             [[maybe_unused]] int item, int at, mask_of<Real> where, const Run&) {
+    extremum_of_step<R>(x, s, f, t1, at, where);
+    if constexpr (E::kept_directions > 0) {
+      stretch<Real> p;
+      quantity_on_step<R, E, Real>{x, s}.at_ends(p);
+      const Real guess = turning_point(Real(sign_of_extremum<R>), p, p.width);
+      turn_rates<E, R>(x, item, s, f, select((guess > Real(0.0)) & (guess < Real(1.0)), guess, Real(0.5)), p.d0, p.d1,
+                       where);
+    }
+  }
+  /// The value after an event may exceed all values so far. Within a window the next step takes it in.
+  template <class Real>
+  SALTUS_FN static void jump(instance<E, Real>& x, int at, mask_of<Real> where) {
+    if constexpr (!R::windowed) {
+      Real value, rate;
+      quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
+      take_extremum<R>(x, at, value, x.t, where);
+    }
+  }
+  /// No step covers the values at the very end of a window that is there.
+  template <class T, class Run>
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
+    using one = pack<T, 1>;
+    if constexpr (R::windowed) {
+      const auto window = window_of<R, one>(run, item);
+      one value, rate;
+      quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
+      if (window.from.v <= x.t.v && x.t.v <= window.to.v && x.t.v > x.t_begin.v)
+        take_extremum<R>(x, at, value, x.t, mask_of<one>::all(true));
+    }
+    if constexpr (has_time<R>) return E::form::model_time(static_cast<double>(x.reduced[at + 1].v));
+    const T kept = x.reduced[at].v;
+    const bool is_there = kept == kept && !(R::windowed && abs(x.reduced[at]).v == static_cast<T>(limits<T>::largest));
+    return is_there ? static_cast<double>(kept) : E::form::unset;
+  }
+
+  template <class Real>
+  SALTUS_FN static auto initial_rates(const instance<E, Real>& x) {
+    return lifted_quantity_here<E, R>(x).value;
+  }
+  /// A point that ends a piece counts if the quantity is moving towards the extremum.
+  template <bool Arriving, class Real>
+  SALTUS_FN static void end_of_piece(instance<E, Real>& x, int item, mask_of<Real> where,
+                                     const tolerances<E, Real>& tol) {
+    const auto q = lifted_quantity_here<E, R>(x);
+    const auto counts = Arriving ? where & (Real(sign_of_extremum<R>) * q.rate.value >= Real(0.0)) : where;
+    take_rates_of_extremum<E, R>(x, item, q.value, counts, tol);
+  }
+  template <class Real>
+  SALTUS_FN static mask_of<Real> differ(const instance<E, Real>& x, const instance<E, Real>& other, int item,
+                                        const tolerances<E, Real>& tol) {
+    return abs(x.extreme[item] - other.extreme[item]) >
+           Real(16.0) * tol.rtol * (abs(x.extreme[item]) + abs(other.extreme[item]));
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,86 @@
+// The integral of a quantity over time, and what follows from it: mean, root mean square, standard deviation.
+//
+// An integral up to a time t*(p) has the derivative  I_p + q t*',  q being its integrand there. An event at t* ends one piece of the
+// trajectory and begins the next, so the integral gains (q- - q+) t*'.
+#pragma once
+
+#include "engine/reductions/quantity.hpp"
+
+namespace saltus {
+
+/// Adds a committed step of length h to a reduction that is based on integrals. The mean and squared deviations of the steps so far and of
+/// this step are merged (T. F. Chan, G. H. Golub, R. J. LeVeque, The American Statistician 37 (1983) 242): no digits cancel.
+template <class R, class E, class Real, class Run>
+SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, int j, int at,
+                              mask_of<Real> inside, const Run& run) {
+  constexpr int i = E::quantities::template place_of<R>;
+  const Real mean = s.at_start[i] + s.mean_change(i, s.h);
+  if constexpr (R::kind == reduce::integral) {
+    assign_where(inside, x.reduced[at], fma(s.h, mean, x.reduced[at]));
+  } else if constexpr (R::kind == reduce::rms) {
+    assign_where(inside, x.reduced[at], fma(s.h, fma(mean, mean, s.variance(i, s.h)), x.reduced[at]));
+  } else {
+    const Real before = max(s.t - max(x.t_begin, window_of<R, Real>(run, j).from), Real(0.0));
+    const Real part = s.h / (before + s.h), off = mean - x.reduced[at];
+    if constexpr (R::kind == reduce::deviation)
+      assign_where(inside, x.reduced[at + 1],
+                   x.reduced[at + 1] + s.h * s.variance(i, s.h) + off * off * (before * part));
+    assign_where(inside, x.reduced[at], fma(off, part, x.reduced[at]));
+  }
+  if constexpr (E::kept_directions > 0 && !integrates_squares<R>) {
+    each<E::kept_directions>([&](int direction) SALTUS_INLINE_LAMBDA {
+      const int k = E::quantities::rate(i, E::kept_directions, direction);
+      Real& rate = x.reduced_rates[j * E::kept_directions + direction];
+      assign_where(inside, rate, fma(s.h, s.at_start[k], rate) + s.integral[k]);
+    });
+  }
+}
+
+template <class E, class R>
+requires(reduces_integrals<R>) struct reduction_in<E, R> : reduction_defaults<E> {
+  static constexpr bool follows_events = !integrates_squares<R>;
+
+  template <class Real, class F, class Run>
+  SALTUS_FN static void step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F&, Real,
+                             int item, int at, mask_of<Real> where, const Run& run) {
+    integrate_step<R>(x, s, item, at, where, run);
+  }
+  /// Averages over no time are NaN.
+  template <class T, class Run>
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
+    constexpr double unset = E::form::unset;
+    const double kept = static_cast<double>(x.reduced[at].v), number = kept == kept ? kept : unset;
+    if constexpr (R::kind == reduce::integral) return number;
+    const auto window = window_of<R, pack<T, 1>>(run, item);
+    const double begin = static_cast<double>(max(x.t_begin, window.from).v);
+    const double span = static_cast<double>(min(x.t, window.to).v) - begin;
+    if (!(span > 0.0)) return R::kind == reduce::mean && !R::windowed ? number : unset;
+    if constexpr (R::kind == reduce::mean) return number;
+    constexpr int of_squares = R::kind == reduce::deviation ? 1 : 0;
+    return sqrt(pack<double, 1>(static_cast<double>(x.reduced[at + of_squares].v) / span)).v;
+  }
+
+  template <class Real>
+  SALTUS_FN static auto initial_rates(const instance<E, Real>&) {
+    return reduction_in::template rates_of<Real>(0.0);
+  }
+  template <class Real>
+  SALTUS_FN static void follow_time(instance<E, Real>& x, int item, mask_of<Real> where, double direction) {
+    if constexpr (!integrates_squares<R>) {
+      Real q = x.y[R::of_output ? 0 : R::index];
+      if constexpr (R::of_output) q = E::form::output_values(x.t, x.y, x.constants)[R::index];
+      each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+        Real& rate = x.reduced_rates[item * E::directions + j];
+        assign_where(where, rate, fma(q, Real(direction) * x.constants.event_time[j], rate));
+      });
+    }
+  }
+  template <class T, class Run>
+  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, int, int at, int j, double rate, const Run&) {
+    const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
+    if (R::kind != reduce::mean || !(span > 0.0)) return rate;
+    return (rate - static_cast<double>(x.reduced[at].v) * static_cast<double>(x.constants.event_time[j].v)) / span;
+  }
+};
+
+}  // namespace saltus

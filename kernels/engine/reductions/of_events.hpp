@@ -1,0 +1,63 @@
+// The number of the events of a guard, and the times of its first and last one.
+//
+// The first and the last time have the derivative of the event's time, and the number of events has derivative 0, as long as no event is at
+// the very edge of a window.
+#pragma once
+
+#include "engine/reductions/quantity.hpp"
+
+namespace saltus {
+
+/// Derivatives of a reduction of events, in a lane; `point` is the event's entry in the log, `is_first`: it is the first in the window. An
+/// event at the edge of the window may be inside or outside: the derivative does not exist, which is kept as the largest number.
+template <class Reduction, class E, class T, int W>
+SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int lane, int item,
+                                          const time_window<pack<T, 1>>& window, bool is_first,
+                                          const vec<pack<T, 1>, E::logged>& point) {
+  const T t = x.t.get(lane), nothing = limits<T>::largest;
+  const auto is_at = [&](T edge) SALTUS_INLINE_LAMBDA {
+    return abs(pack<T, 1>(t - edge)).v <= T(64.0 * limits<T>::epsilon) * (abs(pack<T, 1>(t)).v + abs(x.h).get(lane));
+  };
+  const bool at_edge = Reduction::windowed && (is_at(window.from.v) || is_at(window.to.v));
+  const bool inside = window.from.v <= t && t <= window.to.v;
+  if (!at_edge && !inside) return;
+  for (int j = 0; j < E::directions; ++j) {
+    auto& rate = x.reduced_rates[item * E::directions + j];
+    const T of_time = point[E::logged_point + j].v, before = rate.get(lane);
+    const bool is_open = (at_edge && of_time != T(0.0)) || (Reduction::kind != reduce::last && before == nothing);
+    if (Reduction::kind == reduce::first && !is_first) continue;
+    if (is_open) rate.set(lane, nothing);
+    else if (Reduction::kind != reduce::count && inside) rate.set(lane, of_time);
+  }
+}
+
+template <class E, class R>
+requires(is_of_event(R::kind)) struct reduction_in<E, R> : reduction_defaults<E> {
+  template <class Real>
+  SALTUS_FN static void begin(instance<E, Real>& x, int at, mask_of<Real> where) {
+    if constexpr (R::kind != reduce::count) assign_where(where, x.reduced[at], Real(E::form::unset));
+  }
+  template <class T, int W, class Run>
+  SALTUS_FN static void event(instance<E, pack<T, W>>& x, int lane, int item, int at, int event,
+                              [[maybe_unused]] const vec<pack<T, 1>, E::logged>& point, const Run& run) {
+    const auto window = window_of<R, pack<T, 1>>(run, item);
+    const T t = x.t.get(lane), before = x.reduced[at].get(lane);
+    if constexpr (E::kept_directions > 0)
+      if (R::index == event) reduce_rates_of_event<R>(x, lane, item, window, before != before, point);
+    if (R::index != event || !(window.from.v <= t && t <= window.to.v)) return;
+    if constexpr (R::kind == reduce::count) x.reduced[at].set(lane, before + T(1.0));
+    else if (R::kind == reduce::last || before != before) x.reduced[at].set(lane, t);
+  }
+  template <class T, class Run>
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int, int at, const Run&) {
+    const auto number = static_cast<double>(x.reduced[at].v);
+    return R::kind == reduce::count ? number : E::form::model_time(number);
+  }
+
+  template <class Real>
+  SALTUS_FN static auto initial_rates(const instance<E, Real>&) {
+    return reduction_in::template rates_of<Real>(R::kind == reduce::count ? 0.0 : E::form::unset);
+  }
+};
+
+}  // namespace saltus

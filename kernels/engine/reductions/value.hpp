@@ -1,0 +1,80 @@
+// The value of a quantity at a time.
+#pragma once
+
+#include "engine/reductions/quantity.hpp"
+
+namespace saltus {
+
+/// Derivatives of the value at a time within the step that begins with the slopes f; y is the point.
+template <class Reduction, class E, class Real>
+SALTUS_FN_COLD void take_rates_of_value(instance<E, Real>& x, int item, Real time, const vec<Real, E::n>& y,
+                                        const vec<Real, E::n>& f, mask_of<Real> where) {
+  const auto q = lifted_quantity<E, Reduction>(x, typename E::form::template lifted<Real>(time), y, f).value;
+  const auto jumps = is_time_of_jump(x, time);
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+    const Real rate = select(jumps, Real(E::form::unset), q.d[j]);
+    assign_where(where, x.reduced_rates[item * E::directions + j], rate);
+  });
+}
+
+/// Records the value at the requested time, if a step from t to t1 has reached it. At the time of an event it is the value after the event,
+/// because the next step begins there.
+template <class R, class E, class Real, class F, class Run>
+SALTUS_FN void reduce_value(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
+                            int j, int at, mask_of<Real> where, const Run& run) {
+  const Real time = Real(run.settings.windows[3 * j + 2]);
+  const auto due = where & (s.t <= time) & (time <= t1);
+  if (none(due)) return;
+  const auto y = point_within<E>(s, f, interpolate<typename E::Method>(f, s), time, t1, due);
+  Real value, rate;
+  quantity_along<E, R>(time, y, s.f0(), x.constants, value, rate);
+  assign_where(due, x.reduced[at], value);
+  if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, j, time, y, s.f0(), due);
+}
+
+/// The derivative of the value at the end of an instance, in direction j, after the events there.
+template <class Reduction, class E, class Real>
+SALTUS_FN_COLD Real rate_of_final_value(const instance<E, Real>& x, int j) {
+  const Real moves = abs(x.constants.event_time[j]);
+  const auto q = lifted_quantity<E, Reduction>(x, typename E::form::template lifted<Real>(x.t), x.y, x.f).value;
+  return select((moves > Real(0.0)) | is_time_of_jump(x, x.t), Real(E::form::unset), q.d[j]);
+}
+
+template <class E, class R>
+requires(R::kind == reduce::value) struct reduction_in<E, R> : reduction_defaults<E> {
+  template <class Real>
+  SALTUS_FN static void begin(instance<E, Real>& x, int at, mask_of<Real> where) {
+    assign_where(where, x.reduced[at], Real(E::form::unset));
+  }
+  template <class Real, class F, class Run>
+  SALTUS_FN static void step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
+                             int item, int at, mask_of<Real> where, const Run& run) {
+    reduce_value<R>(x, s, f, t1, item, at, where, run);
+  }
+  /// No step covers the value at the very end.
+  template <class T, class Run>
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
+    pack<T, 1> value, rate;
+    quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
+    if (static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v) x.reduced[at] = value;
+    const double kept = static_cast<double>(x.reduced[at].v);
+    return kept == kept ? kept : E::form::unset;
+  }
+
+  /// There is no derivative at the time of an event that moves.
+  template <class Real, class Run>
+  SALTUS_FN static void take_back(instance<E, Real>& x, int item, mask_of<Real> where, const Run& run) {
+    const auto at_once = where & is_time_of_jump(x, Real(run.settings.windows[3 * item + 2]));
+    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+      assign_where(at_once, x.reduced_rates[item * E::directions + j], Real(E::form::unset));
+    });
+  }
+  template <class T, class Run>
+  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, int item, int, int j, double rate,
+                                     const Run& run) {
+    const bool is_at_end = static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v;
+    return is_at_end ? static_cast<double>(rate_of_final_value<R>(x, j).v) : rate;
+  }
+};
+
+}  // namespace saltus
