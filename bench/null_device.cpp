@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-#include "abi/cuda.hpp"
+#include "abi/device.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "testing/ensemble.hpp"
 #include "testing/fake_cuda_driver.hpp"
@@ -31,17 +31,17 @@ using namespace saltus;
 /// A device that takes no time: the first round begins and ends all instances.
 void end_all(std::string_view kernel, int, void** arguments) {
   if (kernel == "saltus_describe") {
-    **static_cast<abi::cuda_module**>(arguments[0]) = {.version = abi::version,
-                                                       .record_reals = 20,
-                                                       .record_integers = 12,
-                                                       .record_slot = 0,
-                                                       .rows_per_landing = 100,
-                                                       .tolerance_bytes = 64};
+    **static_cast<abi::device_module**>(arguments[0]) = {.version = abi::version,
+                                                         .record_reals = 20,
+                                                         .record_integers = 12,
+                                                         .record_slot = 0,
+                                                         .rows_per_landing = 100,
+                                                         .tolerance_bytes = 64};
     return;
   }
   if (kernel != "saltus_turn_over") return;
-  const auto& c = *static_cast<abi::cuda_chunk*>(arguments[0]);
-  abi::cuda_progress& p = *c.progress;
+  const auto& c = *static_cast<abi::device_chunk*>(arguments[0]);
+  abi::device_progress& p = *c.progress;
   p.ready[0] = p.ready[1] = p.parked[0] = p.parked[1] = p.vacant[0] = p.vacant[1] = p.fresh = 0;
   p.next = p.stored = c.in.count;
   std::memset(c.out.status, static_cast<int>(status::finished), static_cast<std::size_t>(c.in.count));

@@ -22,7 +22,7 @@ namespace saltus::test {
 
 /// One thread's part in a kernel.
 template <class E, class Warp>
-void emulate_thread(std::string_view kernel, const abi::cuda_chunk& chunk,
+void emulate_thread(std::string_view kernel, const abi::device_chunk& chunk,
                     const tolerances<E, pack<typename E::T, 1>>& tol, const Warp& warp) {
   const cuda_rounds<E, Warp> rounds(chunk, tol, warp);
   if (kernel == "saltus_begin") rounds.begin_fresh();
@@ -36,7 +36,7 @@ void emulate_thread(std::string_view kernel, const abi::cuda_chunk& chunk,
 template <class E>
 void emulate(std::string_view kernel, int threads, void** arguments) {
   if (kernel == "saltus_describe") {
-    **static_cast<abi::cuda_module**>(arguments[0]) = cuda_module_of<E>;
+    **static_cast<abi::device_module**>(arguments[0]) = cuda_module_of<E>;
     return;
   }
   if (kernel == "saltus_tolerances") {
@@ -46,13 +46,13 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
     return;
   }
   if (kernel == "saltus_statistics") {
-    const auto& work = *static_cast<const abi::cuda_statistics*>(arguments[0]);
+    const auto& work = *static_cast<const abi::device_statistics*>(arguments[0]);
     const whole_warp warp;
     for (int i = 0; i < threads / statistics_lanes; ++i)
       statistics_of_chunk<whole_warp>(work, warp).make(i, threads / statistics_lanes);
     return;
   }
-  const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+  const auto& chunk = *static_cast<const abi::device_chunk*>(arguments[0]);
   const auto& tol = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
   for (int i = 0; i < threads; ++i) emulate_thread<E>(kernel, chunk, tol, lone_warp(i, threads));
 }

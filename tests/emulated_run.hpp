@@ -59,7 +59,7 @@ class emulated_run {
     chunk_.progress = &progress;
     chunk_.turn_budget = s.turn_budget;
     chunk_.look_every = 1 + (s.threads + s.turn_budget) % 8;
-    progress = abi::cuda_start(chunk_, cuda_module_of<E>.rows_per_landing);
+    progress = abi::device_start(chunk_, cuda_module_of<E>.rows_per_landing);
   }
 
   void run() {
@@ -81,7 +81,7 @@ class emulated_run {
     return progress.ready[progress.half] + progress.parked[progress.half] + progress.vacant[progress.half] == 0;
   }
 
-  abi::cuda_progress progress;
+  abi::device_progress progress;
   int rounds = 0;
 
  private:
@@ -106,7 +106,7 @@ class emulated_run {
   std::vector<long long> slot_;
   std::vector<double> time_, before_, after_;
   std::vector<int> guard_;
-  abi::cuda_chunk chunk_{};
+  abi::device_chunk chunk_{};
 };
 
 }  // namespace saltus::test

@@ -171,7 +171,7 @@ TEST(cuda_backend, the_first_round_is_short) {
   const auto device = backend_for<valve_engine>(p);
   std::vector<int> turns;
   the_fake_cuda().run_kernel = [&](std::string_view kernel, int threads, void** arguments) {
-    if (kernel == "saltus_sail") turns.push_back(static_cast<const abi::cuda_chunk*>(arguments[0])->turn_budget);
+    if (kernel == "saltus_sail") turns.push_back(static_cast<const abi::device_chunk*>(arguments[0])->turn_budget);
     emulate<valve_engine>(kernel, threads, arguments);
   };
   auto chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
@@ -212,7 +212,7 @@ TEST(cuda_backend, rows_for_which_the_event_log_has_no_room_are_an_error_and_not
   const auto device = backend_for<valve_engine>(p, 1 << 18);
   // Simulates landings that log more rows than they announce.
   the_fake_cuda().run_kernel = [&](std::string_view kernel, int threads, void** arguments) {
-    const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+    const auto& chunk = *static_cast<const abi::device_chunk*>(arguments[0]);
     if (kernel == "saltus_land") chunk.progress->landable = chunk.pool.places;
     const auto slots = [&] { return std::vector(chunk.exceptions.slot, chunk.exceptions.slot + chunk.in.count); };
     // In the device's memory the exceptions follow the log.

@@ -17,9 +17,9 @@ using lorenz_engine = engine<form_of<lorenz>, methods::by_name<"dp5">, double, o
 template <class E>
 typename emulated_run<E>::runner on(grid& device) {
   return [&device](std::string_view kernel, int threads, void** arguments) {
-    const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+    const auto& chunk = *static_cast<const abi::device_chunk*>(arguments[0]);
     const auto& tol = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
-    const int block = std::min(threads, abi::cuda_block);
+    const int block = std::min(threads, abi::device_block);
     const auto thread = [&] {
       const device_warp warp;
       emulate_thread<E>(kernel, chunk, tol, warp);

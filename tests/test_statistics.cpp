@@ -178,9 +178,9 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
     abi::block_costs costs[3];
     std::vector<long long> counters = std::vector<long long>(12, 0);
   } one, other;
-  const auto work_for = [&](made& m, abi::cuda_histogram& h) {
+  const auto work_for = [&](made& m, abi::device_histogram& h) {
     h = {0, {980.0, 1020.0, 10}, m.counters.data()};
-    abi::cuda_statistics w{};
+    abi::device_statistics w{};
     w.count = 700, w.first_id = 2560, w.status = status.data();
     w.carried_on = 1u << static_cast<int>(status::not_located);
     w.columns = 2, w.histograms = 1, w.column = columns, w.summaries = &m.summaries[0][0], w.costs = m.costs;
@@ -188,7 +188,7 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
     for (auto& c : w.counters) c = columns[1];
     return w;
   };
-  abi::cuda_histogram h_one, h_other;
+  abi::device_histogram h_one, h_other;
   const auto w_one = work_for(one, h_one), w_other = work_for(other, h_other);
   const whole_warp loop;
   for (const int number : {1, 0}) statistics_of_chunk<whole_warp>(w_one, loop).make(number, 2);

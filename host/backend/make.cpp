@@ -1,5 +1,6 @@
 #include "backend/make.hpp"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,20 +15,41 @@
 
 namespace saltus::host {
 
+namespace {
+
+/// The devices of a kind, in the order in which "auto" prefers them; lanes of the processor are always there.
+struct device_row {
+  const char *name, *what;
+  std::function<std::string()> absent;  ///< the reason why there is none; empty: there is one
+  std::function<std::unique_ptr<backend>(const plan&)> make;
+};
+const std::vector<device_row>& devices() {
+  static const std::vector<device_row> rows = {
+      {"cuda", "CUDA device", [] { return cuda_absent(); }, make_cuda_backend},
+  };
+  return rows;
+}
+
+}  // namespace
+
 // "all" without numbers works without a device; a device that the plan names must be there.
 std::unique_ptr<backend> make_backend_of_all(const plan& p, const cancellation& stop) {
   std::vector<std::unique_ptr<backend>> parts;
-  const std::string absent = cuda_absent();
-  if (absent.empty() || !p.devices.empty()) parts.push_back(make_cuda_backend(p));
+  std::string missing;
+  for (const device_row& of : devices()) {
+    const std::string absent = of.absent();
+    if (absent.empty() || !p.devices.empty()) parts.push_back(of.make(p));
+    else missing += fmt::format("{}no {}: {}", missing.empty() ? "" : "; ", of.what, absent);
+  }
   parts.push_back(make_cpu_backend(p, stop));
-  return make_shared_backend(std::move(parts),
-                             absent.empty() ? std::string() : fmt::format("no CUDA device: {}", absent));
+  return make_shared_backend(std::move(parts), missing);
 }
 
 std::unique_ptr<backend> make_backend(const plan& p, const cancellation& stop) {
   if (const auto none = no_method_for(p.model); !none.empty()) throw error(exit_usage, none);
   if (p.backend == "all") return make_backend_of_all(p, stop);
-  if (p.backend == "cuda" || (p.backend == "auto" && cuda_absent().empty())) return make_cuda_backend(p);
+  for (const device_row& of : devices())
+    if (p.backend == of.name || (p.backend == "auto" && of.absent().empty())) return of.make(p);
   return make_cpu_backend(p, stop);
 }
 

@@ -18,7 +18,7 @@
 #include <fmt/ranges.h>
 #include <nvrtc.h>
 
-#include "abi/cuda.hpp"
+#include "abi/device.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -308,7 +308,7 @@ built_cuda build_part(const plan& p, int capability, const std::string& kernels)
 
 /// The sailing kernel for at least so many warps on each scheduler; 0: no bound.
 built_cuda build_sailing_for(const plan& p, int capability, int warps) {
-  constexpr int warps_per_block = abi::cuda_block / 32, schedulers = 4;
+  constexpr int warps_per_block = abi::device_block / 32, schedulers = 4;
   return build_part(p, capability,
                     warps == 0 ? std::string("SALTUS_CUDA_SAIL(engine)")
                                : fmt::format("SALTUS_CUDA_SAIL(engine, {})", schedulers * warps / warps_per_block));

@@ -14,7 +14,7 @@
 // to run; its result does not, bit for bit.
 #pragma once
 
-#include "abi/cuda.hpp"
+#include "abi/device.hpp"
 #include "chunk.hpp"
 #include "land.hpp"
 #include "sail.hpp"
@@ -43,7 +43,7 @@ class device_warp {
   __device__ void meet() const { __syncwarp(); }
   /// The warp's room for two lists of two widths each.
   __device__ int* room(int list) const {
-    __shared__ int rooms[abi::cuda_block / lanes][2][2 * lanes];
+    __shared__ int rooms[abi::device_block / lanes][2][2 * lanes];
     return rooms[threadIdx.x / lanes][list];
   }
 
@@ -194,9 +194,9 @@ class warp_producer {
 /// without room are counted all the same, so that the host notices that they are missing.
 template <class E, class Warp>
 struct events_to_rows {
-  const abi::cuda_events& log;
-  const abi::cuda_exceptions& exceptions;
-  abi::cuda_progress& progress;
+  const abi::device_events& log;
+  const abi::device_exceptions& exceptions;
+  abi::device_progress& progress;
   const Warp& warp;
 
   SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
@@ -294,7 +294,7 @@ class cuda_rounds {
  public:
   /// All arguments must outlive it. `tol` is `tolerances_from` the run's settings (saltus_tolerances): as an argument of a
   /// kernel it lies in constant memory and takes up no registers.
-  SALTUS_FN cuda_rounds(const abi::cuda_chunk& chunk, const tolerances<E, Real>& tol, const Warp& warp)
+  SALTUS_FN cuda_rounds(const abi::device_chunk& chunk, const tolerances<E, Real>& tol, const Warp& warp)
       : c_(chunk),
         p_(*chunk.progress),
         tol_(tol),
@@ -422,7 +422,7 @@ class cuda_rounds {
         for (int64 j = x.sample.v; j < c_.how.sample_count; ++j)
           run_.store_sample(x.slot.v, quantity, j, static_cast<T>(E::form::unset));
   }
-  SALTUS_FN void append(const abi::cuda_list& list, int (&length)[2], int half, int place) const {
+  SALTUS_FN void append(const abi::device_list& list, int (&length)[2], int half, int place) const {
     list.place[half][warp_.reserve(length[half])] = place;
   }
   /// Called by all lanes together: adds the counts of all of them to `to`.
@@ -455,8 +455,8 @@ class cuda_rounds {
     reals.finish(), integers.finish();
   }
 
-  const abi::cuda_chunk& c_;
-  abi::cuda_progress& p_;
+  const abi::device_chunk& c_;
+  abi::device_progress& p_;
   const tolerances<E, Real>& tol_;
   const Warp& warp_;
   Run run_;
@@ -465,7 +465,7 @@ class cuda_rounds {
 
 /// The module's description for the host.
 template <class E>
-inline constexpr abi::cuda_module cuda_module_of = {
+inline constexpr abi::device_module cuda_module_of = {
     abi::version,      record_of<E>.reals,  record_of<E>.integers,
     record_of<E>.slot, rows_per_landing<E>, static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
 
@@ -475,15 +475,15 @@ inline constexpr abi::cuda_module cuda_module_of = {
 // The kernels of an engine, in three texts that are compiled separately: in parallel, and so that the number of registers of a kernel can
 // be tuned without recompiling the others. The minimum of blocks per multiprocessor may follow as an argument; without it the compiler
 // chooses the number of registers.
-#define SALTUS_CUDA_BEGIN(engine, ...)                                                                            \
-  extern "C" {                                                                                                    \
-  __global__ void saltus_describe(saltus::abi::cuda_module* module) { *module = saltus::cuda_module_of<engine>; } \
-  __global__ void saltus_tolerances(const __grid_constant__ saltus::abi::settings how,                            \
-                                    saltus::tolerances<engine, saltus::pack<engine::T, 1>>* made) {               \
-    *made = saltus::tolerances_from<engine, saltus::pack<engine::T, 1>>(how);                                     \
-  }                                                                                                               \
-  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh __VA_OPT__(, ) __VA_ARGS__)                                \
-  SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                         \
+#define SALTUS_CUDA_BEGIN(engine, ...)                                                                              \
+  extern "C" {                                                                                                      \
+  __global__ void saltus_describe(saltus::abi::device_module* module) { *module = saltus::cuda_module_of<engine>; } \
+  __global__ void saltus_tolerances(const __grid_constant__ saltus::abi::settings how,                              \
+                                    saltus::tolerances<engine, saltus::pack<engine::T, 1>>* made) {                 \
+    *made = saltus::tolerances_from<engine, saltus::pack<engine::T, 1>>(how);                                       \
+  }                                                                                                                 \
+  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh __VA_OPT__(, ) __VA_ARGS__)                                  \
+  SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                           \
   }
 #define SALTUS_CUDA_SAIL(engine, ...)                                            \
   extern "C" {                                                                   \
@@ -495,8 +495,8 @@ inline constexpr abi::cuda_module cuda_module_of = {
   }
 
 #define SALTUS_CUDA_KERNEL(engine, name, part, ...)                                              \
-  __global__ void __launch_bounds__(saltus::abi::cuda_block __VA_OPT__(, ) __VA_ARGS__)          \
-      name(const __grid_constant__ saltus::abi::cuda_chunk chunk,                                \
+  __global__ void __launch_bounds__(saltus::abi::device_block __VA_OPT__(, ) __VA_ARGS__)        \
+      name(const __grid_constant__ saltus::abi::device_chunk chunk,                              \
            const __grid_constant__ saltus::tolerances<engine, saltus::pack<engine::T, 1>> tol) { \
     const saltus::device_warp warp;                                                              \
     saltus::cuda_rounds<engine, saltus::device_warp>(chunk, tol, warp).part();                   \

@@ -43,7 +43,7 @@ class lane_of_warp {
 template <class Warp>
 class statistics_of_chunk {
  public:
-  SALTUS_FN statistics_of_chunk(const abi::cuda_statistics& s, const Warp& warp) : s_(s), warp_(warp) {}
+  SALTUS_FN statistics_of_chunk(const abi::device_statistics& s, const Warp& warp) : s_(s), warp_(warp) {}
 
   SALTUS_FN void make(int number, int warps) const {
     const int64 blocks = (s_.count + statistics_block - 1) / statistics_block;
@@ -95,7 +95,7 @@ class statistics_of_chunk {
     return warp_.meet(sum, [](int64& mine, int64 other) SALTUS_INLINE_LAMBDA { mine += other; });
   }
 
-  const abi::cuda_statistics& s_;
+  const abi::device_statistics& s_;
   const Warp& warp_;
 };
 
@@ -103,11 +103,11 @@ class statistics_of_chunk {
 
 #if defined(__CUDACC__)
 /// The kernel saltus_statistics: any number of blocks of whole warps.
-#define SALTUS_CUDA_STATISTICS                                                                              \
-  extern "C" __global__ void saltus_statistics(const __grid_constant__ saltus::abi::cuda_statistics work) { \
-    const saltus::lane_of_warp warp;                                                                        \
-    const int number = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32);                      \
-    const int warps = static_cast<int>(gridDim.x * blockDim.x / 32);                                        \
-    saltus::statistics_of_chunk<saltus::lane_of_warp>(work, warp).make(number, warps);                      \
+#define SALTUS_CUDA_STATISTICS                                                                                \
+  extern "C" __global__ void saltus_statistics(const __grid_constant__ saltus::abi::device_statistics work) { \
+    const saltus::lane_of_warp warp;                                                                          \
+    const int number = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32);                        \
+    const int warps = static_cast<int>(gridDim.x * blockDim.x / 32);                                          \
+    saltus::statistics_of_chunk<saltus::lane_of_warp>(work, warp).make(number, warps);                        \
   }
 #endif

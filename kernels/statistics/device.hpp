@@ -9,7 +9,7 @@ namespace saltus {
 namespace abi {
 
 /// A column whose values are counted in bins.
-struct cuda_histogram {
+struct device_histogram {
   int column;
   histogram_bins bins;
   long long* counters;  ///< [bins.counters()]
@@ -22,7 +22,7 @@ struct block_costs {
 };
 
 /// A chunk, all of whose instances have ended. Pointers are to device memory.
-struct cuda_statistics {
+struct device_statistics {
   long long count, first_id;
   const unsigned char* status;
   unsigned carried_on;  ///< bit s: the host continues instances with status s
@@ -31,7 +31,7 @@ struct cuda_statistics {
   const number_column* column;      ///< [columns]
   summary* summaries;               ///< [block][columns]
   block_costs* costs;               ///< [block]
-  const cuda_histogram* histogram;  ///< [histograms]; over the blocks that are final
+  const device_histogram* histogram;  ///< [histograms]; over the blocks that are final
 };
 
 }  // namespace abi

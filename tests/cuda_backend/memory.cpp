@@ -28,7 +28,7 @@ struct in_pieces {
   auto kernels() {
     return [this](std::string_view kernel, int threads, void** arguments) {
       if (kernel == "saltus_begin") {
-        const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+        const auto& chunk = *static_cast<const abi::device_chunk*>(arguments[0]);
         const std::lock_guard lock(mutex);
         count[chunk.in.first_id] = chunk.in.count;
       }

@@ -97,7 +97,7 @@ inline host::chunk_data only_chunk(const host::plan& p, host::backend& where) {
 
 using rows_by_slot = std::map<long long, std::pair<std::vector<double>, std::vector<long long> > >;
 
-inline rows_by_slot by_slot(const host::exception_list& list, const abi::cuda_module& module) {
+inline rows_by_slot by_slot(const host::exception_list& list, const abi::device_module& module) {
   rows_by_slot rows;
   for (std::size_t i = 0; i < list.slot.size(); ++i) {
     const auto part = [i](const auto& v, int width) {

@@ -68,6 +68,7 @@ class cuda_device {
     SALTUS_CUDA(cuMemGetInfo, &left, &all);
     return left;
   }
+  int threads_per_multiprocessor() const { return attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR); }
   /// 90 for compute capability 9.0.
   int capability() const {
     return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
@@ -207,82 +208,6 @@ class cuda_event {
   CUevent handle_ = nullptr;
 };
 
-/// Copies columns between pageable host memory and a device through two halves of pinned memory. Columns gather in one half
-/// until it is full; then the host fills or empties the other while the device copies.
-class cuda_staging {
- public:
-  explicit cuda_staging(const cuda_stream& stream) : stream_(stream) {}
-
-  /// On return `from` has been read; the copies may still be in the stream.
-  template <class Number>
-  void upload(const Number* to, const Number* from, std::size_t count) {
-    pieces(count * sizeof(Number), [&](std::size_t at, std::size_t bytes, unsigned char* room) {
-      std::memcpy(room, reinterpret_cast<const unsigned char*>(from) + at, bytes);
-      stream_.upload(reinterpret_cast<const unsigned char*>(to) + at, room, bytes);
-    });
-  }
-  /// `to` is complete after `land`.
-  template <class Number>
-  void download(Number* to, const Number* from, std::size_t count) {
-    pieces(count * sizeof(Number), [&](std::size_t at, std::size_t bytes, unsigned char* room) {
-      stream_.download(room, reinterpret_cast<const unsigned char*>(from) + at, bytes);
-      half().on_their_way.push_back({reinterpret_cast<unsigned char*>(to) + at, room, bytes});
-    });
-  }
-  /// Waits for all copies.
-  void land() {
-    if (half().used > 0) half().there.put_into(stream_);
-    for (const int number : {1 - turn_, turn_}) empty(halves_[number]);
-  }
-
- private:
-  static constexpr std::size_t size = std::size_t{4} << 20;  ///< of a half
-  static constexpr std::size_t apart = 256;                  ///< pieces begin at multiples of it
-
-  struct download_piece {
-    unsigned char* to;
-    const unsigned char* from;
-    std::size_t bytes;
-  };
-  struct half_of_memory {
-    std::size_t used = 0;
-    std::vector<download_piece> on_their_way = {};
-    cuda_event there = cuda_event();  ///< in the stream, after the last copy from or to a half that is full
-  };
-
-  half_of_memory& half() { return halves_[turn_]; }
-
-  /// body(offset, bytes, pinned memory) for pieces of a column.
-  template <class F>
-  void pieces(std::size_t bytes, F&& body) {
-    for (std::size_t at = 0; at < bytes;) {
-      if (half().used == size) swap();
-      const std::size_t some = std::min(size - half().used, bytes - at);
-      unsigned char* const room = memory_.address() + static_cast<std::size_t>(turn_) * size + half().used;
-      half().used = std::min(size, (half().used + some + apart - 1) / apart * apart);
-      body(at, some, room);
-      at += some;
-    }
-  }
-  void swap() {
-    half().there.put_into(stream_);
-    turn_ = 1 - turn_;
-    empty(half());
-  }
-  static void empty(half_of_memory& half) {
-    if (half.used == 0) return;
-    half.there.wait();
-    for (const auto& [to, from, bytes] : half.on_their_way) std::memcpy(to, from, bytes);
-    half.on_their_way.clear();
-    half.used = 0;
-  }
-
-  const cuda_stream& stream_;
-  pinned_memory memory_{2 * size};
-  half_of_memory halves_[2];
-  int turn_ = 0;
-};
-
 /// Code loaded onto the device in use: a cubin, or PTX, which the driver compiles.
 class cuda_module {
  public:
@@ -301,6 +226,12 @@ class cuda_module {
     int bytes = 0;
     SALTUS_CUDA(cuFuncGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel);
     return static_cast<std::size_t>(bytes);
+  }
+  /// Blocks of so many threads that a multiprocessor holds at once.
+  static int blocks_at_once(CUfunction kernel, int block) {
+    int blocks = 0;
+    SALTUS_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, kernel, block, 0);
+    return blocks;
   }
 
  private:

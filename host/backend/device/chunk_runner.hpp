@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "backend/cuda/driver.hpp"
-#include "backend/cuda/piece.hpp"
-#include "backend/cuda/piece_inputs.hpp"
-#include "backend/cuda/piece_results.hpp"
-#include "backend/cuda/rounds.hpp"
-#include "backend/cuda/run_data.hpp"
+#include "backend/device/driver.hpp"
+#include "backend/device/piece.hpp"
+#include "backend/device/piece_inputs.hpp"
+#include "backend/device/piece_results.hpp"
+#include "backend/device/rounds.hpp"
+#include "backend/device/run_data.hpp"
 #include "base/error.hpp"
 #include "ensemble/chunk.hpp"
 
@@ -58,7 +58,7 @@ class chunk_runner {
         rounds_.run();
         piece_.run.hold_local_memory();
         return;
-      } catch (const cuda_error& e) {
+      } catch (const device_error& e) {
         if (!e.is_out_of_memory()) throw;
         piece_.stream.wait();  // work under way uses the memory
         inputs_.give_back();
@@ -69,7 +69,7 @@ class chunk_runner {
           throw error(exit_failure,
                       fmt::format("{}: the device has {} bytes left, which is too little for {} instances: "
                                   "let other programs give theirs back, or use backend = \"cpu\"",
-                                  e.what(), cuda_device::memory_left(), piece_.count));
+                                  e.what(), device_in_use::memory_left(), piece_.count));
       }
   }
 

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "abi/cuda.hpp"
-#include "backend/cuda/driver.hpp"
-#include "backend/cuda/run_data.hpp"
+#include "abi/device.hpp"
+#include "backend/device/driver.hpp"
+#include "backend/device/run_data.hpp"
+#include "backend/device/staging.hpp"
 
 namespace saltus::host {
 
@@ -18,12 +19,12 @@ struct device_piece {
   bool is_done() const { return state.ready[state.half] + state.parked[state.half] + state.vacant[state.half] == 0; }
 
   const run_data& run;
-  cuda_stream stream;
-  cuda_staging staging{stream};
+  device_stream stream;
+  device_staging staging{stream};
   std::int64_t first = 0, count = 0;  ///< slots of the chunk
   std::vector<int> order;             ///< slots of the piece in the order in which they begin; empty: ascending
-  abi::cuda_chunk c{};
-  abi::cuda_progress state{};  ///< as of the last look
+  abi::device_chunk c{};
+  abi::device_progress state{};  ///< as of the last look
 };
 
 }  // namespace saltus::host

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "abi/cuda.hpp"
+#include "abi/device.hpp"
 #include "abi/status.hpp"
-#include "backend/cuda/driver.hpp"
-#include "compile/nvrtc.hpp"
+#include "backend/device/driver.hpp"
+#include "backend/device/staging.hpp"
 #include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"
 #include "statistics/device.hpp"
@@ -20,23 +20,21 @@ namespace saltus::host {
 /// The statistics kernel, the same for all models.
 class statistics_module {
  public:
-  explicit statistics_module(const cuda_device& device)
-      : built_(build_statistics_module(device.capability())),
+  explicit statistics_module(const device_in_use& device)
+      : built_(statistics_binary_for(device)),
         code_(built_.code),
-        make_(code_.kernel("saltus_statistics")) {
-    SALTUS_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks_, make_, abi::cuda_block, 0);
-    blocks_ *= device.multiprocessors();
-  }
+        make_(code_.kernel("saltus_statistics")),
+        blocks_(device_code::blocks_at_once(make_, abi::device_block) * device.multiprocessors()) {}
 
-  void launch(const cuda_stream& stream, abi::cuda_statistics work) const {
+  void launch(const device_stream& stream, abi::device_statistics work) const {
     void* arguments[] = {&work};
-    stream.launch(make_, blocks_, abi::cuda_block, arguments);
+    stream.launch(make_, blocks_, abi::device_block, arguments);
   }
 
  private:
-  built_cuda built_;
-  cuda_module code_;
-  CUfunction make_;
+  device_binary built_;
+  device_code code_;
+  device_kernel make_;
   int blocks_ = 0;
 };
 
@@ -49,7 +47,7 @@ class device_statistics {
   /// Returns the blocks whose rows the host also needs, in ascending order: those with instances for fallback
   /// integrators, and a few to learn from. Returns nothing, and does nothing, for chunks whose blocks are spread over
   /// others.
-  std::optional<std::vector<std::int64_t>> make(const cuda_stream& stream, cuda_staging& staging,
+  std::optional<std::vector<std::int64_t>> make(const device_stream& stream, device_staging& staging,
                                                 const abi::results& out, chunk_data& chunk) {
     const auto blocks = blocks_of(plan_, chunk.first_id, chunk.count);
     const auto count = static_cast<std::size_t>(blocks.count), width = statistic_columns(plan_).size();
@@ -64,7 +62,7 @@ class device_statistics {
     staging.download(made.costs.data(), work_.costs, count);
     staging.download(chunk.status.data(), out.status, chunk.status.size());
     made.histograms.clear();
-    for (const abi::cuda_histogram& h : histograms_) {
+    for (const abi::device_histogram& h : histograms_) {
       made.histograms.emplace_back(static_cast<std::size_t>(h.bins.counters()));
       staging.download(made.histograms.back().data(), h.counters, made.histograms.back().size());
     }
@@ -88,7 +86,7 @@ class device_statistics {
   }
 
   /// Prepares the arguments of the kernel.
-  void arrange(const cuda_stream& stream, cuda_staging& staging, const abi::results& out, const chunk_data& chunk,
+  void arrange(const device_stream& stream, device_staging& staging, const abi::results& out, const chunk_data& chunk,
                std::size_t blocks, std::size_t width) {
     const auto columns = number_columns(plan_, chunk.count, out);
     std::size_t counters = 0;
@@ -96,14 +94,14 @@ class device_statistics {
       counters += static_cast<std::size_t>(histogram_bins{h.from, h.to, h.bins}.counters());
     const std::size_t parts[] = {width * sizeof(number_column), blocks * width * sizeof(summary),
                                  blocks * sizeof(abi::block_costs),
-                                 plan_.histograms.size() * sizeof(abi::cuda_histogram), counters * sizeof(long long)};
+                                 plan_.histograms.size() * sizeof(abi::device_histogram), counters * sizeof(long long)};
     std::size_t bytes = 0;
     for (const std::size_t part : parts) bytes += part;  // all are multiples of 8
     if (bytes > memory_.bytes()) {
-      memory_ = cuda_memory(0);  // frees the old block first
-      memory_ = cuda_memory(bytes);
+      memory_ = device_memory(0);  // frees the old block first
+      memory_ = device_memory(bytes);
     }
-    CUdeviceptr at = memory_.address();
+    device_address at = memory_.address();
     const auto next = [&](auto*& part, std::size_t k) {
       part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(at);
       at += parts[k];
@@ -134,9 +132,9 @@ class device_statistics {
 
   const plan& plan_;
   const statistics_module& module_;
-  cuda_memory memory_{0};
-  abi::cuda_statistics work_{};
-  std::vector<abi::cuda_histogram> histograms_;
+  device_memory memory_{0};
+  abi::device_statistics work_{};
+  std::vector<abi::device_histogram> histograms_;
 };
 
 }  // namespace saltus::host

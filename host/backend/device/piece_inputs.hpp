@@ -6,10 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "abi/cuda.hpp"
-#include "backend/cuda/driver.hpp"
-#include "backend/cuda/piece.hpp"
-#include "backend/cuda/run_data.hpp"
+#include "abi/device.hpp"
+#include "backend/device/driver.hpp"
+#include "backend/device/piece.hpp"
+#include "backend/device/run_data.hpp"
 #include "ensemble/chunk.hpp"
 
 namespace saltus::host {
@@ -22,7 +22,7 @@ class piece_inputs {
   piece_inputs(const piece_inputs&) = delete;
   piece_inputs& operator=(const piece_inputs&) = delete;
 
-  /// Throws cuda_error if there is too little memory.
+  /// Throws device_error if there is too little memory.
   void upload(const chunk_data& chunk) {
     const run_data& run = piece_.run;
     if (const std::size_t bytes = run.bytes_for(piece_.count); bytes > memory_.bytes()) allocate(bytes);
@@ -33,7 +33,7 @@ class piece_inputs {
     upload_order(chunk);
     there_ = piece_.count;
     empty_pool();
-    piece_.state = abi::cuda_start(piece_.c, run.module.about.rows_per_landing);
+    piece_.state = abi::device_start(piece_.c, run.module.about.rows_per_landing);
   }
 
   /// Frees the memory; no work that uses it may be under way.
@@ -42,9 +42,9 @@ class piece_inputs {
  private:
   void allocate(std::size_t bytes) {
     const std::size_t before = memory_.bytes();
-    memory_ = cuda_memory(0);  // frees the old block first
+    memory_ = device_memory(0);  // frees the old block first
     piece_.run.share.hold(before, 0);
-    memory_ = cuda_memory(bytes);
+    memory_ = device_memory(bytes);
     piece_.run.share.hold(0, bytes);
     there_ = 0;
   }
@@ -60,7 +60,7 @@ class piece_inputs {
         if (!is_there || varies(what, kind, static_cast<int>(j)))
           piece_.staging.upload(to + j * count, from.data() + j * all + first, count);
     };
-    const abi::cuda_chunk& c = piece_.c;
+    const abi::device_chunk& c = piece_.c;
     columns(c.in.parameters, chunk.parameters, target::kind::parameter);
     columns(c.in.initial, chunk.initial, target::kind::state);
     columns(c.in.discrete, chunk.discrete, target::kind::discrete);
@@ -87,7 +87,7 @@ class piece_inputs {
 
   /// Marks all places as vacant.
   void empty_pool() {
-    const abi::cuda_chunk& c = piece_.c;
+    const abi::device_chunk& c = piece_.c;
     piece_.stream.fill(c.pool.integers, 0xff,
                        static_cast<std::size_t>(piece_.run.pool_bytes(piece_.run.module.about.record_integers, c)));
     std::vector<int> vacant(static_cast<std::size_t>(c.pool.places));
@@ -96,7 +96,7 @@ class piece_inputs {
   }
 
   device_piece& piece_;
-  cuda_memory memory_{0};
+  device_memory memory_{0};
   std::int64_t there_ = 0;  ///< number of instances whose inputs are in the memory
 };
 

@@ -2,8 +2,8 @@
 //
 // All pointers in these structs point to device memory. A module exports four kernels (run/cuda.cuh), which the host launches round after
 // round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and saltus_turn_over (with one). Their arguments are a
-// cuda_chunk and the run's tolerances. The kernels alone know the layout of the tolerances: saltus_tolerances makes them from the settings
-// once per run, and the host passes on their bytes. saltus_tolerances and saltus_describe, which writes a cuda_module, are launched with
+// device_chunk and the run's tolerances. The kernels alone know the layout of the tolerances: saltus_tolerances makes them from the settings
+// once per run, and the host passes on their bytes. saltus_tolerances and saltus_describe, which writes a device_module, are launched with
 // one thread.
 #pragma once
 
@@ -13,11 +13,11 @@ namespace saltus::abi {
 
 /// Threads per block of every kernel. Threads of a block share nothing; small blocks fill a multiprocessor well for any number of
 /// registers.
-inline constexpr int cuda_block = 64;
+inline constexpr int device_block = 64;
 
 /// Instances in flight. Each has a place, and its numbers lie in strips of one memory sector. So a lane that loads one instance uses every
 /// byte of a sector, and lanes of neighbouring places read neighbouring strips.
-struct cuda_pool {
+struct device_pool {
   int places;
   void* reals;     ///< [record_reals] for each place, in the module's arithmetic (pool_index)
   void* integers;  ///< [record_integers] for each place, as wide as the reals; all bits set before the first instance
@@ -37,12 +37,12 @@ constexpr long long pool_bytes(int numbers, int bytes, int places) {
 }
 
 /// Places that wait for the same kernel. A round consumes one half and fills the other. Each half has room for all places.
-struct cuda_list {
+struct device_list {
   int* place[2];
 };
 
 /// The event log of a chunk. The host empties it between rounds.
-struct cuda_events {
+struct device_events {
   long long capacity;
   long long* slot;
   double* time;
@@ -53,7 +53,7 @@ struct cuda_events {
 
 /// Last accepted points of the instances of a chunk that could not go on, as in a snapshot. There are as many rows as instances, or none if
 /// no fallback integrator continues them.
-struct cuda_exceptions {
+struct device_exceptions {
   long long capacity;
   long long* slot;
   double* reals;        ///< [row][record_reals]
@@ -62,7 +62,7 @@ struct cuda_exceptions {
 
 /// Progress of a chunk. Threads change it by atomic additions. A memory partition performs one atomic addition at a time, so counters that
 /// all warps add to at the same time lie in different partitions. Only saltus_turn_over begins a new round.
-struct cuda_progress {
+struct device_progress {
   int half;      ///< the half of each list that this round consumes
   int fresh;     ///< instances that begin in this round, in the first of the vacant places
   int landable;  ///< parked places that land in this round: the event log has room for them
@@ -81,22 +81,22 @@ struct cuda_progress {
 };
 
 /// One chunk on its way through a device.
-struct cuda_chunk {
+struct device_chunk {
   settings how;
   batch in;
   results out;
   const int* order;  ///< [in.count] slots in the order in which they begin; null: in ascending order
-  cuda_pool pool;
-  cuda_list ready, parked, vacant;
-  cuda_events events;
-  cuda_exceptions exceptions;
-  cuda_progress* progress;
+  device_pool pool;
+  device_list ready, parked, vacant;
+  device_events events;
+  device_exceptions exceptions;
+  device_progress* progress;
   int turn_budget;  ///< turns of a thread in one launch of saltus_sail
   int look_every;   ///< turns of these after which a warp looks for threads without an instance
 };
 
 /// A module's description of itself.
-struct cuda_module {
+struct device_module {
   int version;
   int record_reals, record_integers;  ///< numbers kept per instance in flight
   int record_slot;                    ///< index of the chunk's slot among the integers
@@ -105,15 +105,15 @@ struct cuda_module {
 };
 
 /// Number of parked places that may land while the event log has `rows` rows, so that it cannot overflow.
-constexpr int landable_places(const cuda_chunk& c, long long rows, int rows_per_landing) {
+constexpr int landable_places(const device_chunk& c, long long rows, int rows_per_landing) {
   const bool appends = c.how.log_events != 0 && !has_bounded_log(c.how);
   const long long room = appends ? (c.events.capacity - rows) / rows_per_landing : c.pool.places;
   return static_cast<int>(room < c.pool.places ? room : c.pool.places);
 }
 
 /// Initial progress of a chunk: its first round begins instances in all places, which `vacant.place[0]` lists.
-constexpr cuda_progress cuda_start(const cuda_chunk& c, int rows_per_landing) {
-  cuda_progress p{};
+constexpr device_progress device_start(const device_chunk& c, int rows_per_landing) {
+  device_progress p{};
   p.vacant[0] = c.pool.places;
   p.fresh = static_cast<int>(c.in.count < c.pool.places ? c.in.count : c.pool.places);
   p.landable = landable_places(c, 0, rows_per_landing);

@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "abi/cuda.hpp"
-#include "backend/cuda/driver.hpp"
-#include "backend/cuda/loaded_module.hpp"
-#include "backend/cuda/share.hpp"
-#include "backend/cuda/statistics.hpp"
+#include "abi/device.hpp"
+#include "backend/device/driver.hpp"
+#include "backend/device/loaded_module.hpp"
+#include "backend/device/share.hpp"
+#include "backend/device/statistics.hpp"
 #include "ensemble/settings.hpp"
 #include "spec/plan.hpp"
 
@@ -27,7 +27,7 @@ inline constexpr double usable_part = 0.9;
 /// Allocates parts of a block of device memory, or only adds up their sizes.
 class arena {
  public:
-  explicit arena(CUdeviceptr base) : base_(base) {}
+  explicit arena(device_address base) : base_(base) {}
   template <class Number>
   void carve(Number*& part, std::int64_t count) {
     part = count > 0 ? reinterpret_cast<Number*>(base_ + used_) : nullptr;
@@ -36,7 +36,7 @@ class arena {
   std::size_t used() const { return used_; }
 
  private:
-  CUdeviceptr base_;
+  device_address base_;
   std::size_t used_ = 0;
 };
 
@@ -46,7 +46,7 @@ class tables_on_device {
   explicit tables_on_device(const plan& p) : memory_(bytes_of(p)) {
     if (!p.tables) return;
     const auto& all = p.tables->all();
-    const cuda_stream stream;
+    const device_stream stream;
     arena parts(memory_.address());
     std::vector<abi::table> list(p.tables->for_kernels(), p.tables->for_kernels() + all.size());
     parts.carve(there_, std::ssize(list));
@@ -77,7 +77,7 @@ class tables_on_device {
     return parts.used();
   }
 
-  cuda_memory memory_;
+  device_memory memory_;
   const abi::table* there_ = nullptr;
 };
 
@@ -85,8 +85,8 @@ class tables_on_device {
 struct run_data {
   plan what;
   abi::settings how;
-  cuda_device device;
-  cuda_module_code built;
+  device_in_use device;
+  device_binaries built;
   loaded_module module;
   tables_on_device tables;
   std::vector<unsigned char> tolerances;
@@ -101,12 +101,12 @@ struct run_data {
       : what(p),
         how(settings_of(what)),
         device(device_number),
-        built(code_for(p, device.capability())),
+        built(binaries_for(p, device)),
         module(built, device),
         tables(what),
         tolerances(module.tolerances_from(with_tables(how), p.atol)),
         share(device_number) {
-    const std::size_t left = share.of(cuda_device::memory_left());
+    const std::size_t left = share.of(device_in_use::memory_left());
     memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
              chunks_at_once;
     if (!what.rows && !what.bands && what.indices.empty()) statistics.emplace(device);
@@ -121,17 +121,17 @@ struct run_data {
   std::int64_t number_bytes() const { return what.precision == "float" ? 4 : 8; }
 
   int places_for(std::int64_t count) const {
-    const std::int64_t most = std::int64_t{places_per_thread} * module.sail.blocks * abi::cuda_block;
+    const std::int64_t most = std::int64_t{places_per_thread} * module.sail.blocks * abi::device_block;
     return static_cast<int>(std::min(count, most));
   }
 
-  std::int64_t pool_bytes(int numbers, const abi::cuda_chunk& c) const {
+  std::int64_t pool_bytes(int numbers, const abi::device_chunk& c) const {
     return abi::pool_bytes(numbers, static_cast<int>(number_bytes()), c.pool.places);
   }
 
   /// Arranges a chunk of `count` instances in device memory.
-  abi::cuda_chunk arrange(arena& memory_, std::int64_t count) const {
-    abi::cuda_chunk c{};
+  abi::device_chunk arrange(arena& memory_, std::int64_t count) const {
+    abi::device_chunk c{};
     c.how = how;
     c.how.atol = nullptr;  // kernels take tolerances, and tables with them, as an argument
     c.how.tables = nullptr;
@@ -159,7 +159,7 @@ struct run_data {
     s.tables = tables.there();
     return s;
   }
-  void carve_inputs(abi::cuda_chunk& c, arena& memory_) const {
+  void carve_inputs(abi::device_chunk& c, arena& memory_) const {
     const std::int64_t count = c.in.count;
     memory_.carve(c.in.parameters, std::ssize(what.model.parameters) * count);
     memory_.carve(c.in.initial, std::ssize(what.model.states) * count);
@@ -168,7 +168,7 @@ struct run_data {
     memory_.carve(c.in.t_end, count);
     memory_.carve(c.order, what.by_work ? count : 0);
   }
-  void carve_results(abi::cuda_chunk& c, arena& memory_) const {
+  void carve_results(abi::device_chunk& c, arena& memory_) const {
     const std::int64_t count = c.in.count;
     const auto states = std::ssize(what.model.states), outputs = std::ssize(what.model.outputs);
     memory_.carve(c.out.final_state, states * count);
@@ -188,17 +188,17 @@ struct run_data {
     memory_.carve(c.out.logged, kept > 0 ? count : 0);
     memory_.carve(c.out.kept_rows, count * kept * static_cast<std::int64_t>(2 + 2 * logged_numbers(what)));
   }
-  void carve_pool(abi::cuda_chunk& c, arena& memory_) const {
+  void carve_pool(abi::device_chunk& c, arena& memory_) const {
     c.pool.places = places_for(c.in.count);
     unsigned char *real_bytes, *integer_bytes;
     memory_.carve(real_bytes, pool_bytes(module.about.record_reals, c));
     memory_.carve(integer_bytes, pool_bytes(module.about.record_integers, c));
     c.pool.reals = real_bytes;
     c.pool.integers = integer_bytes;
-    for (abi::cuda_list* list : {&c.ready, &c.parked, &c.vacant})
+    for (abi::device_list* list : {&c.ready, &c.parked, &c.vacant})
       for (int*& half : list->place) memory_.carve(half, c.pool.places);
   }
-  void carve_events(abi::cuda_chunk& c, arena& memory_) const {
+  void carve_events(abi::device_chunk& c, arena& memory_) const {
     const auto numbers = static_cast<std::int64_t>(logged_numbers(what));
     const std::int64_t places = c.pool.places;
     // Space for all places to land at once, but at most an eighth of the memory.
@@ -212,7 +212,7 @@ struct run_data {
     memory_.carve(c.events.before, c.events.capacity * numbers);
     memory_.carve(c.events.after, c.events.capacity * numbers);
   }
-  void carve_exceptions(abi::cuda_chunk& c, arena& memory_) const {
+  void carve_exceptions(abi::device_chunk& c, arena& memory_) const {
     // All instances may become exceptions: without a snapshot, one would begin afresh and get other bits.
     c.exceptions.capacity = c.in.count;
     memory_.carve(c.exceptions.slot, c.exceptions.capacity);

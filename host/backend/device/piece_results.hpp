@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "abi/cuda.hpp"
-#include "backend/cuda/driver.hpp"
-#include "backend/cuda/piece.hpp"
-#include "backend/cuda/run_data.hpp"
-#include "backend/cuda/statistics.hpp"
+#include "abi/device.hpp"
+#include "backend/device/driver.hpp"
+#include "backend/device/piece.hpp"
+#include "backend/device/run_data.hpp"
+#include "backend/device/statistics.hpp"
 #include "ensemble/chunk.hpp"
 
 namespace saltus::host {
@@ -24,7 +24,7 @@ class piece_results {
 
   /// Moves the event log of the device to the chunk.
   void take_events(chunk_data& chunk) {
-    const abi::cuda_chunk& c = piece_.c;
+    const abi::device_chunk& c = piece_.c;
     const auto more = static_cast<std::size_t>(piece_.state.rows), n = logged_numbers(piece_.run.what);
     append(chunk.log.slot, c.events.slot, more);
     append(chunk.log.time, c.events.time, more);
@@ -69,7 +69,7 @@ class piece_results {
     std::optional<std::vector<std::int64_t>> blocks;
     try {
       blocks = statistics_->make(piece_.stream, piece_.staging, piece_.c.out, chunk);
-    } catch (const cuda_error& e) {
+    } catch (const device_error& e) {
       if (!e.is_out_of_memory()) throw;
     }
     if (!blocks) return false;
@@ -151,7 +151,7 @@ class piece_results {
 
   /// Fetches the snapshots of instances that lanes could not continue, as many as fitted on the device.
   void take_exceptions(chunk_data& chunk) {
-    const abi::cuda_chunk& c = piece_.c;
+    const abi::device_chunk& c = piece_.c;
     const auto& about = piece_.run.module.about;
     auto& list = chunk.exceptions;
     const auto rows = static_cast<std::size_t>(std::min(piece_.state.exceptions, c.exceptions.capacity));

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "abi/cuda.hpp"
-#include "backend/cuda/driver.hpp"
-#include "backend/cuda/loaded_module.hpp"
-#include "backend/cuda/piece.hpp"
+#include "abi/device.hpp"
+#include "backend/device/driver.hpp"
+#include "backend/device/loaded_module.hpp"
+#include "backend/device/piece.hpp"
 #include "base/error.hpp"
 
 namespace saltus::host {
@@ -32,19 +32,19 @@ class launch_stopwatch {
     if (piece.run.launched.is_timed()) laps_.reserve(launches::kernels.size() * static_cast<std::size_t>(rounds));
   }
   void lap() {
-    if (piece_.run.launched.is_timed()) laps_.emplace_back(cuda_event::kind::time).put_into(piece_.stream);
+    if (piece_.run.launched.is_timed()) laps_.emplace_back(device_event::kind::time).put_into(piece_.stream);
   }
   /// The seconds of each kernel, once the laps have been waited for.
-  std::array<double, launches::kernels.size()> seconds(const cuda_event& begun) const {
+  std::array<double, launches::kernels.size()> seconds(const device_event& begun) const {
     std::array<double, launches::kernels.size()> r{};
-    const cuda_event* before = &begun;
+    const device_event* before = &begun;
     for (std::size_t i = 0; i < laps_.size(); before = &laps_[i++]) r[i % r.size()] += laps_[i].seconds_since(*before);
     return r;
   }
 
  private:
   const device_piece& piece_;
-  std::vector<cuda_event> laps_;
+  std::vector<device_event> laps_;
 };
 
 /// Rounds of one piece after another; the measured times are kept between pieces.
@@ -80,8 +80,8 @@ class rounds {
 
   /// Stores instances under way in their present state, with the kernel that stores ended ones.
   void store_unfinished() {
-    abi::cuda_chunk& c = piece_.c;
-    abi::cuda_progress& state = piece_.state;
+    abi::device_chunk& c = piece_.c;
+    abi::device_progress& state = piece_.state;
     const int h = state.half;
     for (auto [list, length] : {std::pair{&c.ready, &state.ready[h]}, std::pair{&c.parked, &state.parked[h]}}) {
       piece_.stream.copy(c.vacant.place[h] + state.vacant[h], list->place[h], static_cast<std::size_t>(*length));
@@ -118,7 +118,7 @@ class rounds {
   }
 
   void look() {
-    const abi::cuda_chunk& c = piece_.c;
+    const abi::device_chunk& c = piece_.c;
     piece_.staging.download(&piece_.state, c.progress, 1);
     piece_.staging.land();
     piece_.stream.wait();  // throws errors of kernels
@@ -129,14 +129,14 @@ class rounds {
                               piece_.state.rows, c.events.capacity, piece_.run.module.about.rows_per_landing));
   }
 
-  void launch(const kernel& k, int block = abi::cuda_block) {
+  void launch(const kernel& k, int block = abi::device_block) {
     const int blocks = std::min(k.blocks, (piece_.c.pool.places + block - 1) / block);
     void* arguments[] = {&piece_.c, const_cast<unsigned char*>(piece_.run.tolerances.data())};
     piece_.stream.launch(k.code, blocks, block, arguments);
   }
 
   device_piece& piece_;
-  cuda_event begun_{cuda_event::kind::time}, ended_{cuda_event::kind::time};
+  device_event begun_{device_event::kind::time}, ended_{device_event::kind::time};
   int ahead_ = 1, turns_ = first_turns;
 };
 
