@@ -9,7 +9,7 @@
 #include "engine/inject.hpp"
 #include "event/accumulate.hpp"
 #include "event/locate.hpp"
-#include "event/search.hpp"
+#include "event/root_search.hpp"
 #include "sail.hpp"
 
 namespace saltus {

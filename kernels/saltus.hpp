@@ -4,6 +4,6 @@
 #include "model/bare_names.hpp"
 #include "model/rotation.hpp"
 #include "model/views.hpp"
-#include "number/plain.hpp"
+#include "number/plain_numbers.hpp"
 
 using namespace saltus::plain;  // sqrt(2.0): its argument names no namespace to search

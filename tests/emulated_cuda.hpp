@@ -1,4 +1,4 @@
-// A CUDA device for tests on machines without one: the kernels of run/cuda.cuh as ordinary functions, whose threads run
+// A CUDA device for tests on machines without one: the kernels of run/on_cuda.cuh as ordinary functions, whose threads run
 // one after another, and chunks to run on it and on CPU lanes.
 #pragma once
 
@@ -14,9 +14,9 @@
 #include "form/of_model.hpp"
 #include "method/by_name.hpp"
 #include "model/describe.hpp"
-#include "run/cpu.hpp"
-#include "run/cuda.cuh"
-#include "statistics/cuda.cuh"
+#include "run/on_cpu.hpp"
+#include "run/on_cuda.cuh"
+#include "statistics/cuda_statistics.cuh"
 
 namespace saltus::test {
 

@@ -1,4 +1,4 @@
-// A grid of CUDA threads without a device. device_warp (run/cuda.cuh) and lane_of_warp (statistics/cuda.cuh) are compiled
+// A grid of CUDA threads without a device. device_warp (run/on_cuda.cuh) and lane_of_warp (statistics/cuda_statistics.cuh) are compiled
 // unchanged, over the CUDA functions that are defined here; each thread is a fibre. If threads meet or add to shared memory,
 // a thread of any warp and block, chosen at random, continues, so results that depend on the order of threads show up. Uses
 // that CUDA forbids are errors here, where a device would only behave wrongly:

@@ -23,7 +23,7 @@ STATISTICS_USES = ["number", "abi"]
 STATISTICS_USED_BY = ["statistics", "run"]
 
 # The parts of kernels/ that a host may use: the interface, numbers, lists without numerics, and the cost of a step.
-HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "statistics/device.hpp", "method/list.hpp", "method/operations.hpp",
+HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "statistics/device_statistics.hpp", "method/list.hpp", "method/operations.hpp",
                 "linear/factorised.hpp"]
 
 # Third-party headers without a folder of their own, and folders of system headers.

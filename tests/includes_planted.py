@@ -19,7 +19,7 @@ PLANTED = [  # file, added text, text of the complaint
     ("kernels/statistics/statistics.hpp", '#include "model/planted.hpp"', "statistics/ uses only number, abi"),
     ("kernels/number/base.hpp", '#include "nowhere.hpp"', "in neither kernels/ nor host/"),
     ("host/base/error.hpp", '#include "spec/plan.hpp"', "base is a floor below spec"),
-    ("host/spec/csv.cpp", '#include "run/cpu.hpp"', "host/ uses only"),
+    ("host/spec/csv.cpp", '#include "run/on_cpu.hpp"', "host/ uses only"),
     ("host/base/planted.cpp", '#include "base/error.hpp"\n#include "base/planted.hpp"', "a circle: "),
     ("host/base/json.hpp", "#include <map>", "json.hpp includes map behind third-party: the system's come before"),
     ("tests/planted.cpp", '#include "same_bits.hpp"\n#include <gtest/gtest.h>', "behind the project's: third-party come before"),

@@ -102,7 +102,7 @@ TEST(Lyapunov, OfABouncingBall) {
     const auto a = at(h + d * by_h, d * by_v), b = at(h - d * by_h, -d * by_v);
     return std::pair((a.first - b.first) / (2 * d), (a.second - b.second) / (2 * d));
   };
-  // The initial perturbation of form/lyapunov.hpp: 1 + frac(golden) - 1/2 and frac(2 golden) - 1/2.
+  // The initial perturbation of form/growth.hpp: 1 + frac(golden) - 1/2 and frac(2 golden) - 1/2.
   const double golden = (std::sqrt(5.0) - 1) / 2;
   const double begin[] = {1 + golden - 0.5, 2 * golden - 1 - 0.5};
   const auto end = slope(begin[0], begin[1]);

@@ -19,7 +19,7 @@
 #include "ensemble/statistics.hpp"
 #include "result/writer.hpp"
 #include "same_bits.hpp"
-#include "statistics/cuda.cuh"
+#include "statistics/cuda_statistics.cuh"
 #include "testing/ensemble.hpp"
 
 namespace saltus::test {

@@ -115,7 +115,7 @@ std::string engine_text(const plan& p) {
 namespace {
 std::string cpu_module_text(const plan& p, const lane_shape& shape) {
   return fmt::format(
-      "#include \"run/cpu.hpp\"\n"
+      "#include \"run/on_cpu.hpp\"\n"
       "#include \"form/of_model.hpp\"\n"
       "#include \"method/by_name.hpp\"\n"
       "#include \"{}\"\n"

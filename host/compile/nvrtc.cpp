@@ -296,7 +296,7 @@ namespace {
 /// Compiles a text with kernels for a plan.
 built_cuda build_part(const plan& p, int capability, const std::string& kernels) {
   const fs::path& header = p.model.header;
-  return build(fmt::format("#include \"run/cuda.cuh\"\n"
+  return build(fmt::format("#include \"run/on_cuda.cuh\"\n"
                            "#include \"form/of_model.hpp\"\n"
                            "#include \"method/by_name.hpp\"\n"
                            "#include \"{}\"\n"
@@ -357,7 +357,7 @@ cuda_module_code build_cuda_module(const plan& p, int capability) {
 }
 
 built_cuda build_statistics_module(int capability) {
-  return build("#include \"statistics/cuda.cuh\"\nSALTUS_CUDA_STATISTICS\n",
+  return build("#include \"statistics/cuda_statistics.cuh\"\nSALTUS_CUDA_STATISTICS\n",
                home() / "kernels" / "statistics" / "cuda.cuh", capability);
 }
 

@@ -29,7 +29,7 @@ struct built_cuda {
   std::vector<kernel_report> kernels;  ///< empty for PTX
 };
 
-/// The kernels of a module (run/cuda.cuh), compiled in three texts.
+/// The kernels of a module (run/on_cuda.cuh), compiled in three texts.
 struct cuda_module_code {
   built_cuda begin, sail, land;  ///< `begin` also has those for single threads
   int sailing_warps = 0;         ///< the number of warps for which the registers of sailing were bounded; 0: no bound
@@ -55,7 +55,7 @@ cuda_module_code build_cuda_module(const plan& p, int capability);
 /// The sailing kernel alone, with its register bound chosen.
 cuda_module_code build_sailing(const plan& p, int capability);
 
-/// The module of statistics (statistics/cuda.cuh), the same for all models; compiled and cached in the same way.
+/// The module of statistics (statistics/cuda_statistics.cuh), the same for all models; compiled and cached in the same way.
 built_cuda build_statistics_module(int capability);
 
 /// "NVRTC 13.0", and 13000.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ensemble/value_counts.hpp"
-#include "statistics/device.hpp"
+#include "statistics/device_statistics.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus::host {

@@ -1,7 +1,7 @@
 // Calls a compiled module and protects the program from the model's functions. These may throw, crash, call exit, loop
 // for ever, or be so slow that one instance holds up a run. It depends on chunks and signals, not on backends.
 //
-// A module marks every instance that it begins as `interrupted` until it has ended (kernels/run/cpu.hpp). If a call
+// A module marks every instance that it begins as `interrupted` until it has ended (kernels/run/on_cpu.hpp). If a call
 // does not return normally, the host therefore knows the instances under way. It tries these again one by one, which
 // shows the culprit. The other instances end as they would have anyway, since their bits do not depend on their
 // neighbours.

@@ -1,6 +1,6 @@
 // The boundary between the host program and a module compiled for a CUDA device: arguments of its kernels and shared data.
 //
-// All pointers in these structs point to device memory. A module exports four kernels (run/cuda.cuh), which the host launches round after
+// All pointers in these structs point to device memory. A module exports four kernels (run/on_cuda.cuh), which the host launches round after
 // round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and saltus_turn_over (with one). Their arguments are a
 // device_chunk and the run's tolerances. The kernels alone know the layout of the tolerances: saltus_tolerances makes them from the settings
 // once per run, and the host passes on their bytes. saltus_tolerances and saltus_describe, which writes a device_module, are launched with

@@ -1,7 +1,7 @@
 // Guards along a step of a Taylor method: their own series, found in the same way.
 #pragma once
 
-#include "engine/system.hpp"
+#include "engine/step_system.hpp"
 
 namespace saltus {
 

@@ -7,18 +7,18 @@
 #include "abi/module.hpp"
 #include "abi/reductions.hpp"
 #include "abi/status.hpp"
-#include "form/concept.hpp"
-#include "method/concept.hpp"
+#include "form/form_concept.hpp"
 #include "method/controller.hpp"
 #include "method/coordinate_partitioning.hpp"
 #include "method/dirk.hpp"
 #include "method/erk.hpp"
 #include "method/low_storage.hpp"
+#include "method/method_concept.hpp"
 #include "method/norm.hpp"
 #include "method/quadrature.hpp"
 #include "method/radau.hpp"
 #include "method/rosenbrock.hpp"
-#include "method/taylor.hpp"
+#include "method/taylor_step.hpp"
 
 namespace saltus {
 
@@ -191,7 +191,8 @@ struct engine {
     ((body(Reductions{}, j++, at), at += numbers_kept_for<Reductions>), ...);
   }
 
-  static_assert(methods::is_method<Method, pack<T, 1>, n>, "this is no method: method/concept.hpp says what one is");
+  static_assert(methods::is_method<Method, pack<T, 1>, n>,
+                "this is no method: method/method_concept.hpp says what one is");
   static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
@@ -200,7 +201,7 @@ struct engine {
                 "local coordinates are for equations of any order, by explicit methods");
   static_assert(kept_directions == 0 || (has_derivative(Reductions::kind, Reductions::windowed) && ...),
                 "this reduction is without derivatives");
-  static_assert(is_form<form>, "this is no form of equations: form/concept.hpp says what one is");
+  static_assert(is_form<form>, "this is no form of equations: form/form_concept.hpp says what one is");
   static_assert(form::has_field || !Method::is_explicit,
                 "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");
   static_assert(

@@ -180,7 +180,7 @@ SALTUS_FN void keep_sizes(instance<E, Real>& x, const stages<typename E::Method,
   });
 }
 
-/// The reach of a series for the integrals: the last two terms must be within the tolerance, as for the states (method/taylor.hpp). The
+/// The reach of a series for the integrals: the last two terms must be within the tolerance, as for the states (method/taylor_step.hpp). The
 /// result is a fraction of the step `s`, at most 1.
 template <class E, class Real>
 SALTUS_FN Real reach_of_quantities(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,

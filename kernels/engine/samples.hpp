@@ -1,7 +1,7 @@
 // Samples: the values of a committed piece of trajectory on the time grid.
 #pragma once
 
-#include "engine/system.hpp"
+#include "engine/step_system.hpp"
 
 namespace saltus {
 

@@ -1,8 +1,8 @@
 // The quantities that an instance carries behind the states of its model: none, their derivatives (form/sensitivities.hpp), or small
-// differences whose growth is followed (form/lyapunov.hpp). How they begin, pass an accepted point, and are stored.
+// differences whose growth is followed (form/growth.hpp). How they begin, pass an accepted point, and are stored.
 #pragma once
 
-#include "engine/lyapunov.hpp"
+#include "engine/orthonormal.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {

@@ -3,9 +3,9 @@
 // no field. These values grow as a power of time, which rounding does not.
 #pragma once
 
-#include "engine/system.hpp"
+#include "engine/step_system.hpp"
 #include "event/sides.hpp"
-#include "method/concept.hpp"
+#include "method/method_concept.hpp"
 
 namespace saltus {
 

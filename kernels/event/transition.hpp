@@ -4,7 +4,7 @@
 
 #include "engine/record_event.hpp"
 #include "engine/step_checks.hpp"
-#include "event/derivatives.hpp"
+#include "event/derivatives_at_events.hpp"
 #include "event/flat.hpp"
 #include "event/rounding.hpp"
 #include "event/sides.hpp"

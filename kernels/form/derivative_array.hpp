@@ -11,7 +11,7 @@
 // are several solutions, the values y determine which one it is.
 #pragma once
 
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 #include "form/model_series.hpp"
 #include "linear/ranked_qr.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "abi/status.hpp"
-#include "form/concept.hpp"
+#include "form/form_concept.hpp"
 #include "form/time_direction.hpp"
 #include "linear/system.hpp"
 #include "model/checks.hpp"
@@ -35,7 +35,7 @@ struct model_functions {
 
   static constexpr int highest_index = kinds::highest_index;
 
-  // Defaults for most forms: form/concept.hpp.
+  // Defaults for most forms: form/form_concept.hpp.
   static constexpr auto equations = kinds::equations;
   static constexpr bool has_field = false;
   static constexpr bool keeps_written = detail::moves_unwritten_states<Model>;
@@ -46,7 +46,7 @@ struct model_functions {
   static constexpr int judged = states;             ///< those whose errors count
   static constexpr int directions = 0;              ///< in which derivatives are taken (form/sensitivities.hpp)
   static constexpr bool keeps_derivatives = false;  ///< and kept as results
-  static constexpr bool lyapunov = false;           ///< or their growth is kept (form/lyapunov.hpp)
+  static constexpr bool lyapunov = false;           ///< or their growth is kept (form/growth.hpp)
   template <class Value>
   SALTUS_FN static const vec<Value, states>& model_part(const vec<Value, states>& y) {
     return y;

@@ -20,7 +20,7 @@
 #pragma once
 
 #include "abi/choices.hpp"
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 #include "linear/lu.hpp"
 
 namespace saltus {

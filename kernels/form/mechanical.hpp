@@ -15,7 +15,7 @@
 // and each is reached after |s| / eta). During the approach multipliers are the equivalent control alone.
 #pragma once
 
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 #include "form/functions.hpp"
 #include "form/invariants.hpp"
 #include "linear/least_change.hpp"

@@ -3,12 +3,12 @@
 //
 //     dS/dt = f_y S + f_p,
 //
-// which is f over dual numbers with a direction for each, in the same stages as the states. event/derivatives.hpp has the effect of events
+// which is f over dual numbers with a direction for each, in the same stages as the states. event/derivatives_at_events.hpp has the effect of events
 // on them; otherwise only the results (samples, reductions, final values) use them. With implicit methods their step is the differentiated
 // step of the states (method/step_derivatives.hpp), and the constraints determine the derivatives of algebraic states.
 #pragma once
 
-#include "form/consistent/derivatives.hpp"
+#include "form/consistent/derive_consistent.hpp"
 #include "form/plain.hpp"
 
 namespace saltus {

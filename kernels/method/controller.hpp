@@ -2,7 +2,7 @@
 #pragma once
 
 #include "abi/choices.hpp"
-#include "method/concept.hpp"
+#include "method/method_concept.hpp"
 
 namespace saltus {
 

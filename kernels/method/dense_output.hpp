@@ -3,7 +3,7 @@
 // methods share one type; a method with polynomials of another form brings its own.
 #pragma once
 
-#include "method/concept.hpp"
+#include "method/method_concept.hpp"
 
 namespace saltus {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "method/combine.hpp"
-#include "method/concept.hpp"
 #include "method/dense_output.hpp"
 #include "method/explicit_method.hpp"
+#include "method/method_concept.hpp"
 #include "method/norm.hpp"
 #include "method/quadrature.hpp"
 

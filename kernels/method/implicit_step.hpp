@@ -23,8 +23,8 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   vec<Real, n> interpolant_error;  ///< of the dense output inside the step, if requested
   mask_of<Real> solved;            ///< Newton has converged in every stage
   mask_of<Real> singular;          ///< the matrix was singular
-  Real residual, residual_of;      ///< of the worst constraint at the end, and its number (form/consistent/search.hpp)
-  integer evaluations;             ///< of the equations, sweeps of derivatives included
+  Real residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent/consistency.hpp)
+  integer evaluations;         ///< of the equations, sweeps of derivatives included
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }

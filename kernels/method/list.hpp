@@ -1,8 +1,8 @@
 // The list of all methods, which specs, modules and tests iterate over.
 #pragma once
 
-#include "method/concept.hpp"
 #include "method/estimate.hpp"
+#include "method/method_concept.hpp"
 #include "method/tableaus/bogacki_shampine_3.hpp"
 #include "method/tableaus/dormand_prince_5.hpp"
 #include "method/tableaus/dormand_prince_8.hpp"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "method/combine.hpp"
-#include "method/concept.hpp"
+#include "method/method_concept.hpp"
 #include "number/math.hpp"
 
 namespace saltus {

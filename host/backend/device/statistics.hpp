@@ -1,4 +1,4 @@
-// Makes the statistics of a chunk on the device that has its columns (statistics/cuda.cuh), so that only the blocks
+// Makes the statistics of a chunk on the device that has its columns (statistics/cuda_statistics.cuh), so that only the blocks
 // that the host needs are fetched. Part of the plug-in library.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "backend/device/staging.hpp"
 #include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"
-#include "statistics/device.hpp"
+#include "statistics/device_statistics.hpp"
 
 namespace saltus::host {
 

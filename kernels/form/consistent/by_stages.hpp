@@ -3,8 +3,8 @@
 // accelerations. Values that an event has left continuous stay where they are.
 #pragma once
 
+#include "form/consistent/consistency.hpp"
 #include "form/consistent/continuation.hpp"
-#include "form/consistent/search.hpp"
 #include "form/equation_series.hpp"
 #include "form/independence.hpp"
 #include "linear/ldl.hpp"

@@ -2,7 +2,7 @@
 // Hindmarsh, Petzold, SIAM J. Sci. Comput. 19 (1998) 1495).
 #pragma once
 
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 
 namespace saltus {
 

@@ -2,7 +2,7 @@
 // derivative, 0 = g_t + g_y f(t, y, z).
 #pragma once
 
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 #include "linear/least_change.hpp"
 
 namespace saltus {

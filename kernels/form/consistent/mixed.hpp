@@ -1,7 +1,7 @@
 // A singular mass matrix whose rows mix time derivatives: steps of implicit Euler over an instant, whose slope is the time derivative.
 #pragma once
 
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 #include "linear/least_change.hpp"
 
 namespace saltus {

@@ -1,7 +1,7 @@
 // The nearest point that satisfies the constraints, with all states free.
 #pragma once
 
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 
 namespace saltus {
 

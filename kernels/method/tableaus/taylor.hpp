@@ -1,4 +1,4 @@
-// Taylor series of several orders; truncated power series give their coefficients: method/taylor.hpp.
+// Taylor series of several orders; truncated power series give their coefficients: method/taylor_step.hpp.
 #pragma once
 
 #include "method/explicit_method.hpp"

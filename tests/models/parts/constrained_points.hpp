@@ -4,7 +4,7 @@
 // and refines the elimination from them, so a lost memory shows in the rounding.
 #pragma once
 
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 #include "form/functions.hpp"
 
 template <class Functions>

@@ -28,9 +28,9 @@ struct device_statistics {
   unsigned carried_on;  ///< bit s: the host continues instances with status s
   int columns, histograms;
   number_column counters[counter_count];
-  const number_column* column;      ///< [columns]
-  summary* summaries;               ///< [block][columns]
-  block_costs* costs;               ///< [block]
+  const number_column* column;        ///< [columns]
+  summary* summaries;                 ///< [block][columns]
+  block_costs* costs;                 ///< [block]
   const device_histogram* histogram;  ///< [histograms]; over the blocks that are final
 };
 

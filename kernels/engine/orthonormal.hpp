@@ -1,7 +1,7 @@
-// Follows the growth of small differences of the states (form/lyapunov.hpp): after steps and events they are made orthonormal.
+// Follows the growth of small differences of the states (form/growth.hpp): after steps and events they are made orthonormal.
 #pragma once
 
-#include "engine/system.hpp"
+#include "engine/step_system.hpp"
 #include "number/math.hpp"
 
 namespace saltus {

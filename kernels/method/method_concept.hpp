@@ -6,7 +6,7 @@
 //     order, embedded_order     of the advancing formula, and of the embedded one; 0: no error estimate
 //     two_errors, embedded3_order, blind_estimate     properties of the error estimate: `error_order`, `certifies`
 //     is_explicit               a step evaluates f; otherwise it solves equations and may fail to
-//     is_series                 of an explicit method: it finds the Taylor series (method/taylor.hpp)
+//     is_series                 of an explicit method: it finds the Taylor series (method/taylor_step.hpp)
 //     stages, fsal              of an explicit method: a step with known f(t, y) evaluates f `stages` times, or once less if FSAL
 //     highest_index             of the algebraic states that it can integrate
 //     extra_stages              evaluations for the dense output
@@ -50,7 +50,7 @@ struct stages;
 template <class Method>
 concept keeps_stages = Method::is_explicit && !Method::is_low_storage && !Method::is_series;
 
-/// Methods that find the solution's Taylor series: method/taylor.hpp. One series serves steps of any length.
+/// Methods that find the solution's Taylor series: method/taylor_step.hpp. One series serves steps of any length.
 template <class Method>
 concept is_series_method = Method::is_explicit && Method::is_series;
 

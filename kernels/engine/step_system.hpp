@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/quantities.hpp"
-#include "form/consistent/search.hpp"
+#include "form/consistent/consistency.hpp"
 #include "form/local_coordinates.hpp"
 #include "method/step_derivatives.hpp"
 

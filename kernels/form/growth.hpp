@@ -1,7 +1,7 @@
 // Growth of small differences: a form whose instances carry k of them, S, behind the states, and their growth. They obey dS/dt = f_y S and
 // pass through events like derivatives with respect to initial values (form/sensitivities.hpp). After every step they are made orthonormal
 // again (Gram and Schmidt); the sums of the logarithms of the factors grow as Lyapunov exponents times time (G. Benettin et al., Meccanica
-// 15 (1980) 9; through events: P. Mueller, Chaos, Solitons and Fractals 5 (1995) 1671). engine/lyapunov.hpp does that. The errors of S
+// 15 (1980) 9; through events: P. Mueller, Chaos, Solitons and Fractals 5 (1995) 1671). engine/orthonormal.hpp does that. The errors of S
 // count in step-size control, because states at rest would allow any step.
 #pragma once
 

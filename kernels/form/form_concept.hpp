@@ -53,7 +53,7 @@ struct asked {
 
 /// Constraints: steps end on them, samples are projected onto them, and their residual is reported. `project` moves the end of a step onto
 /// them, and gives the time derivatives of algebraic states if the form `gives_algebraic_rates`. It returns a `consistency`
-/// (form/consistent/search.hpp); its system is one of linear/system.hpp. A form with a field as well has constraint_residual(t, y,
+/// (form/consistent/consistency.hpp); its system is one of linear/system.hpp. A form with a field as well has constraint_residual(t, y,
 /// constants), since explicit methods keep no residual with their stages.
 template <class Form>
 concept has_constraints = requires(detail::asked<Form> a) {
@@ -75,7 +75,7 @@ concept chooses_start = requires(detail::asked<Form> a, int how) {
   Form::begin(a.in, a.t, a.y, a.y, a.where, how);
 };
 
-/// The form finds the Taylor series of a solution itself, with the coefficients of method/taylor.hpp.
+/// The form finds the Taylor series of a solution itself, with the coefficients of method/taylor_step.hpp.
 template <class Form>
 concept finds_series = requires(detail::asked<Form> a) {
   Form::find_coefficients(a.t, a.y, a.constants, a.coefficient);
@@ -123,7 +123,7 @@ concept has_local_coordinates = requires(detail::asked<Form> a) {
 ///
 ///     directions           number of directions in which derivatives of the states are carried (form/sensitivities.hpp); else 0
 ///     keeps_derivatives    these are results
-///     lyapunov             or their growth is (form/lyapunov.hpp)
+///     lyapunov             or their growth is (form/growth.hpp)
 ///     has_orientation      `initialise` and `project` give the orientation of the matrix that determines algebraic states, or highest
 ///                          derivatives; for forms without constraints orientation_at(system, t, y, rate) does. A step over which it turns
 ///                          has passed a singularity and is repeated with a smaller size. Optional: turns_within(system, t, y, rate,

@@ -5,7 +5,7 @@
 // it. Integers could be left to CUB, but a separate reduction would only read the columns again.
 #pragma once
 
-#include "statistics/device.hpp"
+#include "statistics/device_statistics.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus {
