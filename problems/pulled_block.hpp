@@ -54,7 +54,7 @@ struct pulled_block {
   static void friction(const auto& at, auto& b) { b(stick, plane) = -at[sliding] * at[direction]; }
 
   static void guards(const auto& at, auto& g) {
-    // What moves the block keeps it moving.
+    // The larger of the two frictions: at rest a smaller one would let the block slip at once.
     const auto most = max(at[at_rest], at[sliding]) * at.multiplier(plane);
     g[slips_up] = select(at.is_on(sticks), most + at.multiplier(stick), 1.0);
     g[slips_down] = select(at.is_on(sticks), most - at.multiplier(stick), 1.0);

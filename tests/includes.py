@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Includes only go down the layers of kernels/ and of host/, never in a circle, and every file orders its includes in the same way.
+Modules of the Python package import each other in no circle either.
 
     tests/includes.py [ROOT]
 
@@ -8,6 +9,7 @@ in the search for circles: two sources that include each other's headers form a 
 
 The order is that of groups: a source's own header, the system's and the standard library's, third-party ones, the project's.
 """
+import ast
 import re
 import sys
 from pathlib import Path
@@ -92,6 +94,26 @@ def arrows_of(root):
             elif name not in GENERATED:
                 complaints.append(f'{file} includes "{name}", which is in neither kernels/ nor host/')
     return arrows, complaints
+
+
+def imports_of(root):
+    """All imports between modules of the Python package, those within functions and for types included."""
+    modules = {path.stem: str(path.relative_to(root)) for path in (root / "python/src/saltus").glob("*.py")}
+    arrows = []
+    for file in sorted(modules.values()):
+        names = []
+        for node in ast.walk(ast.parse((root / file).read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.level == 1 or node.module == "saltus"):
+                names += [node.module] if node.level and node.module else [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("saltus."):
+                names.append(node.module)
+            elif isinstance(node, ast.Import):
+                names += [alias.name for alias in node.names if alias.name.partition(".")[0] == "saltus"]
+        for name in names:
+            name = name.removeprefix("saltus.").partition(".")[0]
+            if name != "_core":  # the extension
+                arrows.append((file, modules.get(name, modules["__init__"])))
+    return arrows
 
 
 def circles_of(arrows):
@@ -183,7 +205,7 @@ def complaints_of(root):
     arrows, complaints = arrows_of(root)
     complaints += [f"{source} includes {target}: {why}" for source, target in sorted(set(arrows))
                    if (why := why_not(source, target))]
-    complaints += ["a circle: " + " -> ".join(circle) for circle in circles_of(arrows)]
+    complaints += ["a circle: " + " -> ".join(circle) for circle in circles_of(arrows + imports_of(root))]
     return complaints + borders_of(root) + bindings_of(root) + order_of(root)
 
 

@@ -26,6 +26,9 @@ PLANTED = [  # file, added text, text of the complaint
     ("host/base/paths.cpp", '#include "base/paths.hpp"', "its own header come before"),
     ("python/bindings/planted.cpp", '#include "cli/progress.hpp"', "python/ uses host/ without bench/ and cli/"),
     ("python/bindings/planted.cpp", '#include "number/pack.hpp"', "python/ uses host/ without bench/ and cli/"),
+    ("python/src/saltus/_rows.py", "from ._plot import Plot", "a circle: "),
+    ("python/src/saltus/_style.py", "def late():\n    from . import Model", "a circle: "),
+    ("python/src/saltus/_errors.py", "import saltus.dask", "a circle: "),
     ("host/base/text.hpp", '#include "interruptible.hpp"', "in neither kernels/ nor host/"),
     ("bench/planted.cpp", '#include "same_bits.hpp"', "what both use lies in testing/"),
 ]

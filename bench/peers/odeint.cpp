@@ -40,7 +40,7 @@ class controlled {
   controlled(double t_end, double small) : t_end_(t_end), small_(small) {}
 
   void set_tolerance(double rtol) {
-    // As with other solvers, the derivative does not enter the tolerance.
+    // The derivative does not enter the tolerance, as with the other solvers.
     stepper_ = stepper(typename stepper::error_checker_type(rtol * small_, rtol, 1.0, 0.0));
     root_time_ = 1e-2 * rtol;
   }

@@ -9,9 +9,11 @@ import numpy as np
 import xarray as xr
 
 from . import _core, _model
-from ._dataset import is_ok, product_of
+from ._dataset import product_of
 from ._errors import SpecError
 from ._plot import Plot
+from ._rows import events_of, instance_of, ok_of
+from ._settings import toml
 
 
 @xr.register_dataset_accessor("saltus")
@@ -42,7 +44,7 @@ class Accessor:
     @property
     def ok(self) -> xr.DataArray:
         """Which instances ended well: the variable `ok`, or from the status."""
-        return self._ds["ok"] if "ok" in self._ds else xr.apply_ufunc(is_ok, self._ds["status"])
+        return ok_of(self._ds)
 
     def product(self) -> xr.Dataset:
         """A result from a file with the dimensions of its sweep instead of `instance`, as `run` returns it."""
@@ -68,7 +70,7 @@ class Accessor:
     @property
     def plot(self) -> Plot:
         """Pictures: plot(), plot.trajectories, plot.phase, plot.raster, plot.outcome."""
-        return Plot(self)
+        return Plot(self._ds)
 
     def rerun(self, instance: int, trust: bool = False, **options: Any) -> xr.Dataset:
         """Integrates one instance again, with the same bits, and with other options where given, such as samples=2000.
@@ -88,30 +90,13 @@ class Accessor:
         if known:
             inputs["tables"] = {**known, **(options.pop("tables", None) or {})}
         told = _core.settings_of_instance(self._ds.attrs["settings"], self._ds.encoding.get("source", "the result"))
-        text = f"model = {_model_in_toml(model)}\n" + told
+        text = f"model = {toml(str(model.header))}\n" + told
         return model._run("text", text, {**inputs, **options})
 
     def instance(self, instance: int) -> xr.Dataset:
         """All variables of one instance, without its events."""
-        ds = self._ds
-        if "status" not in ds:
-            raise SpecError("the result has no rows of instances (rows=False), of which one could be taken")
-        if "instance" not in ds.coords and "instance" in ds.dims:  # from a file
-            return ds.isel(instance=instance)
-        at = np.argwhere(ds["instance"].values == instance)
-        if len(at) == 0:
-            raise SpecError(f"instance {instance}: is not in the result")
-        return ds.isel(dict(zip(ds["instance"].dims, at[0])))
+        return instance_of(self._ds, instance)
 
     def events(self, instance: int) -> xr.Dataset:
         """The rows of the event log that belong to one instance."""
-        if "event_instance" not in self._ds:
-            raise SpecError("the result has no events: run it with events=True")
-        log = self._ds[[name for name, v in self._ds.variables.items() if v.dims == ("event",)]]
-        return log.isel(event=np.flatnonzero(self._ds["event_instance"].values == instance))
-
-
-def _model_in_toml(model: _model.Model) -> str:
-    from ._settings import toml
-
-    return toml(str(model.header))
+        return events_of(self._ds, instance)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn, Optional
 
 from . import _core
 from ._errors import Error, SpecError
+from ._plot import Plot
 from ._report import page
 from ._style import pyplot
 
@@ -134,7 +135,7 @@ def plot(arguments: Sequence[str]) -> int:
     with opened(file) as ds:
         kind = kind or first_that_fits(ds)
         positional, options = _call(kind, names, given)
-        drawn = getattr(ds.saltus.plot, kind)(*positional, **options)
+        drawn = getattr(Plot(ds), kind)(*positional, **options)
         to = output or f"{Path(file).stem}_{kind}.png"
         _not_the_result(to, file)
         figure = drawn.figure if hasattr(drawn, "figure") else drawn[0].figure

@@ -11,13 +11,11 @@ import xarray as xr
 
 from . import _core, _plot_indices
 from ._errors import SpecError
-from ._rows import OUTCOMES, Rows, words
+from ._rows import OUTCOMES, Rows, events_of, instance_of, words
 from ._style import MARKERS, axes, edges, label, legend, scale, shades, stacked, styled, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ._accessor import Accessor
 
 #: Number of instances drawn by default.
 FEW = 6
@@ -33,8 +31,8 @@ Instances = Union[int, Sequence[int], None]
 class Plot:
     """Pictures of a result; each method returns its axes."""
 
-    def __init__(self, of: "Accessor"):
-        self._of, self._ds = of, of._ds
+    def __init__(self, ds: xr.Dataset):
+        self._ds = ds
 
     def __call__(self, names: Names = None, **options: Any) -> "np.ndarray":
         """`trajectories` of these states and outputs, one below another; without names, all sampled ones."""
@@ -50,7 +48,7 @@ class Plot:
         chosen = self._chosen(instances)
         lines, marked = [], set()
         for instance, colour in zip(chosen, shades(len(chosen))):
-            one = self._of.instance(instance)
+            one = instance_of(self._ds, instance)
             for ax, name in zip(drawn, names):
                 line, = ax.plot(*self._path(one, instance, ["time", name], events), color=colour, label=self._what(one, instance))
                 if events:
@@ -72,7 +70,7 @@ class Plot:
         chosen = self._chosen(instances)
         lines, marked = [], set()
         for instance, colour in zip(chosen, shades(len(chosen))):
-            one = self._of.instance(instance)
+            one = instance_of(self._ds, instance)
             lines += ax.plot(*self._path(one, instance, [x, y], True), color=colour, label=self._what(one, instance))
             marked |= self._mark(ax, instance, f"event_{x}", f"event_{y}", colour)
         ax.set_xlabel(label(self._ds[x]))
@@ -112,7 +110,7 @@ class Plot:
     def outcome(self, name: str, over: Names = None, ax: Optional["Axes"] = None) -> "Axes":
         """One number per instance over one or two varied inputs: a line with the band of 5..95 % where several
         instances have the same input, a heat map, or coloured points where the inputs are no grid. Failed instances are left out."""
-        rows = Rows(self._of)
+        rows = Rows(self._ds)
         at = rows.axes(over, 2)
         values = np.where(rows.ok, rows.values(name).astype(float), np.nan)
         ax = axes(ax)
@@ -160,7 +158,7 @@ class Plot:
         names = words(names) or self._sampled()
         if "time" not in self._ds:
             raise SpecError("bands need one time grid for all instances, and here their spans differ: give t=(begin, end)")
-        rows = Rows(self._of)
+        rows = Rows(self._ds)
         if not rows.ok.any():
             raise SpecError("no instance ended well: there is nothing to take a median of")
         of = rows.values(rows.axes(by, 1)[0]) if by else np.zeros(rows.count)
@@ -219,13 +217,13 @@ class Plot:
         if not (has_rows or counted):
             raise SpecError("the run has kept neither rows nor histograms: run it with histogram={...}; saltus report shows its "
                             "statistics")
-        name = name or (counted or Rows(self._of).named(*OUTCOMES))[0]
+        name = name or (counted or Rows(self._ds).named(*OUTCOMES))[0]
         if not has_rows and name not in counted:
             raise SpecError(f"{name}: the run has kept no histogram of it; {_core.suggest(name, counted)}")
         ax = axes(ax)
         beyond = None
         if has_rows:
-            rows = Rows(self._of)
+            rows = Rows(self._ds)
             values = rows.values(name)[rows.ok].astype(float)
             values = values[np.isfinite(values)]
             whole = self._ds[name].dtype.kind in "iu" and len(values) > 0 and np.ptp(values) < 2 * bins
@@ -248,7 +246,7 @@ class Plot:
                     ax: Optional["Axes"] = None) -> "Axes":
         """A state at the last events of a guard, over the varied input: one point where the motion has the period of one
         event, two where it has doubled, many where it is chaotic."""
-        rows = Rows(self._of)
+        rows = Rows(self._ds)
         at, = rows.axes(over, 1)
         row, values = self._at_events(rows, guard, [state], before, last)
         ax = axes(ax, 4.5)
@@ -263,7 +261,7 @@ class Plot:
     def section(self, x: str, y: str, guard: Optional[str] = None, instances: Instances = None, skip: int = 0, before: bool = False,
                 ax: Optional["Axes"] = None) -> "Axes":
         """Poincare section: two states at every event of a guard except the first `skip` events of each instance."""
-        rows = Rows(self._of)
+        rows = Rows(self._ds)
         row, (at_x, at_y) = self._at_events(rows, guard, [x, y], before, None, skip)
         if instances is not None:
             of = np.isin(rows.numbers[row], instances)
@@ -326,7 +324,7 @@ class Plot:
         columns = [("event_time", "event_time") if name == "time" else (f"before_{name}", f"event_{name}") for name in names]
         if not events or not all(column in self._ds for pair in columns for column in pair):
             return samples
-        log = self._of.events(instance)
+        log = events_of(self._ds, instance)
         at = np.concatenate([time, np.repeat(log["event_time"].values, 2)])
         order = np.argsort(at, kind="stable")
         whole = [np.concatenate([of, np.stack([log[before].values, log[after].values], 1).reshape(-1)])[order]
@@ -376,14 +374,14 @@ class Plot:
         """The requested instances, or some, evenly spread over all."""
         if instances is not None:
             return [int(k) for k in np.atleast_1d(instances)]
-        numbers = Rows(self._of).numbers
+        numbers = Rows(self._ds).numbers
         return [int(numbers[round(k)]) for k in np.linspace(0, len(numbers) - 1, min(len(numbers), FEW))]
 
     def _mark(self, ax: "Axes", instance: int, x: str, y: str, colour: Any) -> "set[int]":
         """Marks the events of an instance. Returns their guards."""
         if x not in self._ds or y not in self._ds:
             return set()
-        log = self._of.events(instance)
+        log = events_of(self._ds, instance)
         numbers = {int(number) for number in np.unique(log["event_guard"])}
         for number in numbers:
             of = log["event_guard"].values == number
@@ -401,7 +399,7 @@ class Plot:
 
     def _what(self, one: xr.Dataset, instance: int) -> str:
         """The label of an instance: the values of its varied inputs, if these are few."""
-        varied = Rows(self._of).varied()
+        varied = Rows(self._ds).varied()
         values = [f"{name} {float(one[name]):.4g}" for name in varied] if len(varied) <= 2 else []
         return ", ".join(values) or f"instance {instance}"
 

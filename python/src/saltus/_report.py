@@ -15,7 +15,7 @@ import xarray as xr
 
 from ._dataset import STATUSES
 from ._errors import SpecError
-from ._plot import FEW
+from ._plot import FEW, Plot
 from ._rows import INPUTS, OUTCOMES, Rows
 from ._style import pyplot, wide
 
@@ -141,7 +141,7 @@ def _pictures(ds: xr.Dataset) -> str:
 
 def choice(ds: xr.Dataset) -> list[Picture]:
     """The pictures that fit what a result has."""
-    plot, chosen = ds.saltus.plot, []
+    plot, chosen = Plot(ds), []
     if "sensitivity_first_order" in ds.variables:
         chosen.append(Picture("Sobol' indices of the first outcomes for each input", plot.sobol))
     if "sensitivity_mu_star" in ds.variables:
@@ -151,7 +151,7 @@ def choice(ds: xr.Dataset) -> list[Picture]:
         return chosen + [Picture(f"Histogram of {name}", _bound(plot.histogram, name)) for name in counted]
     if ds["status"].size > MOST:
         return chosen
-    rows = Rows(ds.saltus)
+    rows = Rows(ds)
     sampled = [str(name) for name, v in ds.variables.items() if v.attrs.get("role") == "sample"][:4]
     if sampled:
         names = ", ".join(sampled)
@@ -194,7 +194,7 @@ def _statistics(ds: xr.Dataset) -> str:
             count, mean, deviation, least, most = ds[name].values[:5]
             table.append((name[len(prefix):], _unit(ds[name]), count, mean, deviation, least, most))
     if not table and "status" in ds and ds["status"].size <= MOST:
-        rows = Rows(ds.saltus)
+        rows = Rows(ds)
         for name in [*rows.named(*OUTCOMES[:2]), "steps", "rhs_evaluations", "events"]:
             values = rows.values(name)[rows.ok].astype(float)
             values = values[np.isfinite(values)]
@@ -216,7 +216,7 @@ def _failed(ds: xr.Dataset, file: str) -> str:
     """The first failed instances of each status."""
     if not _has_rows(ds) or not ds.attrs.get("count_failed"):
         return ""
-    rows = Rows(ds.saltus)
+    rows = Rows(ds)
     status = rows.values("status")
     failed = [number for number, row in STATUSES.items() if row[4] == "failed"]
     first = np.concatenate([np.flatnonzero(status == number)[:LISTED] for number in failed])
@@ -228,7 +228,7 @@ def _failed(ds: xr.Dataset, file: str) -> str:
 def _slowest(ds: xr.Dataset, file: str) -> str:
     if not _has_rows(ds) or ds["status"].size < 2:
         return ""
-    rows = Rows(ds.saltus)
+    rows = Rows(ds)
     counters = [rows.values(name) for name in ("rhs_evaluations", "steps", "events")]
     most = np.argsort(-counters[0], kind="stable")[:LISTED]
     table = [[f"<b>{rows.numbers[k]}</b>", *(f"{int(counter[k]):,}" for counter in counters), *_again(rows, k)] for k in most]

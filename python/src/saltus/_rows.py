@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional
+from typing import Optional
 
 import numpy as np
+import xarray as xr
 
 from . import _core
+from ._dataset import is_ok
 from ._errors import SpecError
-
-if TYPE_CHECKING:
-    from ._accessor import Accessor
 
 #: Roles of variables that define an instance, and of variables that are its outcome.
 INPUTS = ("parameter", "initial", "span")
@@ -23,17 +22,42 @@ def words(value: "str | Sequence[str] | None") -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else [str(one) for one in value]
 
 
+def ok_of(ds: xr.Dataset) -> xr.DataArray:
+    """Which instances ended well: the variable `ok`, or from the status."""
+    return ds["ok"] if "ok" in ds else xr.apply_ufunc(is_ok, ds["status"])
+
+
+def instance_of(ds: xr.Dataset, instance: int) -> xr.Dataset:
+    """All variables of one instance, without its events."""
+    if "status" not in ds:
+        raise SpecError("the result has no rows of instances (rows=False), of which one could be taken")
+    if "instance" not in ds.coords and "instance" in ds.dims:  # from a file
+        return ds.isel(instance=instance)
+    at = np.argwhere(ds["instance"].values == instance)
+    if len(at) == 0:
+        raise SpecError(f"instance {instance}: is not in the result")
+    return ds.isel(dict(zip(ds["instance"].dims, at[0])))
+
+
+def events_of(ds: xr.Dataset, instance: int) -> xr.Dataset:
+    """The rows of the event log that belong to one instance."""
+    if "event_instance" not in ds:
+        raise SpecError("the result has no events: run it with events=True")
+    log = ds[[name for name, v in ds.variables.items() if v.dims == ("event",)]]
+    return log.isel(event=np.flatnonzero(ds["event_instance"].values == instance))
+
+
 class Rows:
     """The variables of all instances, for pictures and reports."""
 
-    def __init__(self, of: "Accessor"):
-        self._ds = of._ds
+    def __init__(self, ds: xr.Dataset):
+        self._ds = ds
         if "status" not in self._ds:
             raise SpecError("the result has no rows of instances (rows=False): it can be drawn by histogram, sobol, morris and "
                             "tornado alone")
         status = self._ds["status"]
         self.dims, self.count = status.dims, int(status.size)
-        self.ok = np.asarray(of.ok.values, dtype=bool).reshape(-1)
+        self.ok = np.asarray(ok_of(ds).values, dtype=bool).reshape(-1)
         self.numbers = self.values("instance") if "instance" in self._ds.coords else np.arange(self.count)
 
     def values(self, name: str) -> np.ndarray:
