@@ -180,7 +180,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
   const step_system<E, Real> f{x.constants, &tol};
   look_for_near_misses(x, end.s, end.g, where, tol);
   if constexpr (E::samples) record_samples(x, end.s, f, until, where, inclusive, run);
-  if constexpr (E::reduces_quantities) reduce_step(x, end.s, f, end.t, where, run);
+  if constexpr (E::reduces_quantities) reduce_step(x, committed_step<E, Real>{end.s, f, end.t}, where, run);
   assign_where(where, x.t, end.t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], end.y[i]);

@@ -26,21 +26,21 @@ SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
   });
 }
 
-/// Adds a committed step that ends at t1 to the reductions. With Extrema = false only those are updated that are no extrema.
-template <bool Extrema = true, class E, class Real, class F, class Run>
-SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
-                           mask_of<Real> where, const Run& run) {
+/// Adds a committed step to the reductions. With Extrema = false only those are updated that are no extrema.
+template <bool Extrema = true, class E, class Real, class Run>
+SALTUS_FN void reduce_step(instance<E, Real>& x, const committed_step<E, Real>& of, mask_of<Real> where,
+                           const Run& run) {
   E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     if constexpr (!is_of_event(R::kind) && (Extrema || row_of(R::kind).group != reduction_group::extremum)) {
       auto inside = where;
       if constexpr (R::windowed) {
         const auto window = window_of<R, Real>(run, item);
-        const Real late = rounding_of_time(x, t1);
-        inside = inside & (s.t >= window.from - late) & (t1 <= window.to + late);
+        const Real late = rounding_of_time(x, of.t1);
+        inside = inside & (of.s.t >= window.from - late) & (of.t1 <= window.to + late);
         if (none(inside)) return;
       }
-      reduction_in<E, R>::step(x, s, f, t1, item, at, inside, run);
+      reduction_in<E, R>::step(x, of, item, at, inside, run);
     }
   });
 }

@@ -95,25 +95,25 @@ SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch
 
 /// The extremum inside a stretch whose ends show that there may be one: the turning point of the cubic through them, evaluated on the dense
 /// output. If its time is asked for, the zero of the time derivative is located.
-template <class R, class E, class Real, class F>
-SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
-                                       const F& f, int at, const stretch<Real>& p, mask_of<Real> turns) {
+template <class R, class E, class Real>
+SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_step<E, Real>& of, int at,
+                                       const stretch<Real>& p, mask_of<Real> turns) {
   constexpr double sign = sign_of_extremum<R>;
   constexpr bool with_time = has_time<R>;
   const Real part = turning_point(Real(sign), p, p.width);
   turns = turns & (part > Real(0.0)) & (part < Real(1.0));
   if (none(turns)) return;
-  const auto step = interpolate<typename E::Method>(f, s);
+  const auto step = interpolate<typename E::Method>(of.f, of.s);
   const auto look = [&](Real place, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
-    quantity_on_step<R, E, Real>{x, s}.within(step, f, place, q, d);
+    quantity_on_step<R, E, Real>{x, of.s}.within(step, of.f, place, q, d);
   };
   if constexpr (with_time && E::Method::is_explicit && E::form::has_field && !has_constraints<typename E::form> &&
                 !is_series_method<typename E::Method>)
     add_where(x.rhs_evaluations, turns, attempts_for_time);
   // For methods of low order the steps are so short that the cubic through their ends suffices.
   constexpr int attempts = with_time ? attempts_for_time : R::of_output || E::Method::order > 5 ? 3 : 1;
-  const auto top = highest_between<attempts>(look, Real(sign), p, s.h);
-  take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, s.h, s.t), turns);
+  const auto top = highest_between<attempts>(look, Real(sign), p, of.s.h);
+  take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, of.s.h, of.s.t), turns);
 }
 
 /// Steps of methods of high order may be as long as an output's turning time, so they are examined in pieces.
@@ -121,29 +121,28 @@ template <class R, class E>
 inline constexpr bool looks_at_pieces = is_series_method<typename E::Method> || (R::of_output && E::Method::order > 5);
 
 /// Updates an extremum with a step.
-template <class R, class E, class Real, class F>
-SALTUS_FN void extremum_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
-                                Real t1, int at, mask_of<Real> inside) {
+template <class R, class E, class Real>
+SALTUS_FN void extremum_of_step(instance<E, Real>& x, const committed_step<E, Real>& of, int at, mask_of<Real> inside) {
   constexpr double sign = sign_of_extremum<R>;
   stretch<Real> p;
-  quantity_on_step<R, E, Real>{x, s}.at_ends(p);
-  if constexpr (R::windowed) take_extremum<R>(x, at, p.q0, s.t, inside);
-  take_extremum<R>(x, at, p.q1, t1, inside);
+  quantity_on_step<R, E, Real>{x, of.s}.at_ends(p);
+  if constexpr (R::windowed) take_extremum<R>(x, at, p.q0, of.s.t, inside);
+  take_extremum<R>(x, at, p.q1, of.t1, inside);
   if constexpr (looks_at_pieces<R, E>) {
     constexpr int pieces = 4;
-    const auto step = interpolate<typename E::Method>(f, s);
+    const auto step = interpolate<typename E::Method>(of.f, of.s);
     const stretch<Real> whole = p;
-    p.width = s.h * Real(1.0 / pieces);
+    p.width = of.s.h * Real(1.0 / pieces);
     for (int k = 1; k <= pieces; ++k) {
       p.right = Real(k * (1.0 / pieces));
       if (k == pieces) p.q1 = whole.q1, p.d1 = whole.d1;
       else look_within<R>(x, step, p.right, p.q1, p.d1);
-      take_extremum<R>(x, at, p.q1, fma(p.right, s.h, s.t), inside);
-      if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
+      take_extremum<R>(x, at, p.q1, fma(p.right, of.s.h, of.s.t), inside);
+      if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, of, at, p, turns);
       p.left = p.right, p.q0 = p.q1, p.d0 = p.d1;
     }
   } else {
-    if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
+    if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, of, at, p, turns);
   }
 }
 
@@ -210,19 +209,19 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
 
 /// Takes in a committed step's part in the derivative of an extremum: the point at which the quantity turns, d0 and d1 being its time
 /// derivatives at the ends.
-template <class E, class Reduction, class F, class Real>
-SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const stages<typename E::Method, Real, E::n>& s, const F& f,
-                          Real guess, Real d0, Real d1, mask_of<Real> where) {
+template <class E, class Reduction, class Real>
+SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E, Real>& of, Real guess, Real d0,
+                          Real d1, mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
   const Real sign = Real(sign_of_extremum<Reduction>);
   const auto turns = where & (sign * d0 >= Real(0.0)) & (sign * d1 < Real(0.0));
   if (none(turns)) return;
-  const auto step = interpolate<typename E::Method>(f, s);
+  const auto step = interpolate<typename E::Method>(of.f, of.s);
   const auto from_start = d0 == Real(0.0);
   const Real at = select(from_start, Real(0.0),
                          turning_place<E, Reduction>(x, step, select(turns & !from_start, guess, Real(0.5)), d0, d1));
-  const auto q = lifted_quantity<E, Reduction>(x, lifted(fma(at, s.h, s.t)), step(at), s.f0());
-  take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *f.tol);
+  const auto q = lifted_quantity<E, Reduction>(x, lifted(fma(at, of.s.h, of.s.t)), step(at), of.s.f0());
+  take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *of.f.tol);
 }
 
 template <class E, class R>
@@ -240,15 +239,15 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
     assign_where(where, x.reduced[at], value);
     if constexpr (has_time<R>) assign_where(where, x.reduced[at + 1], time);
   }
-  template <class Real, class F, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
-                             [[maybe_unused]] int item, int at, mask_of<Real> where, const Run&) {
-    extremum_of_step<R>(x, s, f, t1, at, where);
+  template <class Real, class Run>
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, [[maybe_unused]] int item, int at,
+                             mask_of<Real> where, const Run&) {
+    extremum_of_step<R>(x, of, at, where);
     if constexpr (E::kept_directions > 0) {
       stretch<Real> p;
-      quantity_on_step<R, E, Real>{x, s}.at_ends(p);
+      quantity_on_step<R, E, Real>{x, of.s}.at_ends(p);
       const Real guess = turning_point(Real(sign_of_extremum<R>), p, p.width);
-      turn_rates<E, R>(x, item, s, f, select((guess > Real(0.0)) & (guess < Real(1.0)), guess, Real(0.5)), p.d0, p.d1,
+      turn_rates<E, R>(x, item, of, select((guess > Real(0.0)) & (guess < Real(1.0)), guess, Real(0.5)), p.d0, p.d1,
                        where);
     }
   }

@@ -40,10 +40,10 @@ template <class E, class R>
 requires(reduces_integrals<R>) struct reduction_in<E, R> : reduction_defaults<E> {
   static constexpr bool follows_events = !integrates_squares<R>;
 
-  template <class Real, class F, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F&, Real,
-                             int item, int at, mask_of<Real> where, const Run& run) {
-    integrate_step<R>(x, s, item, at, where, run);
+  template <class Real, class Run>
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, int item, int at,
+                             mask_of<Real> where, const Run& run) {
+    integrate_step<R>(x, of.s, item, at, where, run);
   }
   /// Averages over no time are NaN.
   template <class T, class Run>

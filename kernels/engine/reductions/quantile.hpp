@@ -22,13 +22,13 @@ SALTUS_FN_COLD void spend_stretch(instance<E, pack<T, W>>& x, int at, const stre
 }
 
 /// Counts the time of a step in bins, in linear pieces of the cubic through its ends, or of the dense output of a series.
-template <class R, class E, class Real, class F>
-SALTUS_FN void count_time_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
-                                  int at, mask_of<Real> inside) {
+template <class R, class E, class Real>
+SALTUS_FN void count_time_of_step(instance<E, Real>& x, const committed_step<E, Real>& of, int at,
+                                  mask_of<Real> inside) {
   stretch<Real> p;
-  quantity_on_step<R, E, Real>{x, s}.at_ends(p);
+  quantity_on_step<R, E, Real>{x, of.s}.at_ends(p);
   if constexpr (is_series_method<typename E::Method>) {
-    const auto step = interpolate<typename E::Method>(f, s);
+    const auto step = interpolate<typename E::Method>(of.f, of.s);
     const auto value = [&](Real u) SALTUS_INLINE_LAMBDA {
       Real q, d;
       look_within<R>(x, step, u, q, d);
@@ -46,11 +46,11 @@ SALTUS_FN void count_time_of_step(instance<E, Real>& x, const stages<typename E:
 }
 
 template <class E, class R>
-requires(R::kind == reduce::quantile) struct reduction_in<E, R> : reduction_defaults<E> {
-  template <class Real, class F, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real,
-                             int, int at, mask_of<Real> where, const Run&) {
-    count_time_of_step<R>(x, s, f, at, where);
+requires(row_of(R::kind).group == reduction_group::quantile) struct reduction_in<E, R> : reduction_defaults<E> {
+  template <class Real, class Run>
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, int, int at, mask_of<Real> where,
+                             const Run&) {
+    count_time_of_step<R>(x, of, at, where);
   }
   template <class T, class Run>
   SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {

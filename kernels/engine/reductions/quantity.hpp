@@ -7,6 +7,14 @@
 
 namespace saltus {
 
+/// A step that has been committed: its stages, the system that it was made with, and its end.
+template <class E, class Real>
+struct committed_step {
+  const stages<typename E::Method, Real, E::n>& s;
+  const step_system<E, Real>& f;
+  Real t1;
+};
+
 /// The functions of a reduction R, with defaults that do nothing. `at` is the place of its first number in instance::reduced, `item` its
 /// number. Within a window a step counts as far as it lies in the window; steps end at the ends of windows.
 template <class E>
@@ -16,7 +24,7 @@ struct reduction_defaults {
 
   /// begin(x, at, where): the initial numbers, which are zero before, at the first point of an instance.
   SALTUS_FN static void begin(const auto&...) {}
-  /// step(x, s, f, t1, item, at, where, run): takes in a committed step that ends at t1.
+  /// step(x, step, item, at, where, run): takes in a committed_step.
   SALTUS_FN static void step(const auto&...) {}
   /// jump(x, at, where): takes in the point after an event.
   SALTUS_FN static void jump(const auto&...) {}

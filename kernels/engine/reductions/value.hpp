@@ -19,17 +19,17 @@ SALTUS_FN_COLD void take_rates_of_value(instance<E, Real>& x, int item, Real tim
 
 /// Records the value at the requested time, if a step from t to t1 has reached it. At the time of an event it is the value after the event,
 /// because the next step begins there.
-template <class R, class E, class Real, class F, class Run>
-SALTUS_FN void reduce_value(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
-                            int j, int at, mask_of<Real> where, const Run& run) {
+template <class R, class E, class Real, class Run>
+SALTUS_FN void reduce_value(instance<E, Real>& x, const committed_step<E, Real>& of, int j, int at, mask_of<Real> where,
+                            const Run& run) {
   const Real time = Real(run.settings.windows[3 * j + 2]);
-  const auto due = where & (s.t <= time) & (time <= t1);
+  const auto due = where & (of.s.t <= time) & (time <= of.t1);
   if (none(due)) return;
-  const auto y = point_within<E>(s, f, interpolate<typename E::Method>(f, s), time, t1, due);
+  const auto y = point_within<E>(of.s, of.f, interpolate<typename E::Method>(of.f, of.s), time, of.t1, due);
   Real value, rate;
-  quantity_along<E, R>(time, y, s.f0(), x.constants, value, rate);
+  quantity_along<E, R>(time, y, of.s.f0(), x.constants, value, rate);
   assign_where(due, x.reduced[at], value);
-  if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, j, time, y, s.f0(), due);
+  if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, j, time, y, of.s.f0(), due);
 }
 
 /// The derivative of the value at the end of an instance, in direction j, after the events there.
@@ -41,15 +41,15 @@ SALTUS_FN_COLD Real rate_of_final_value(const instance<E, Real>& x, int j) {
 }
 
 template <class E, class R>
-requires(R::kind == reduce::value) struct reduction_in<E, R> : reduction_defaults<E> {
+requires(row_of(R::kind).group == reduction_group::value) struct reduction_in<E, R> : reduction_defaults<E> {
   template <class Real>
   SALTUS_FN static void begin(instance<E, Real>& x, int at, mask_of<Real> where) {
     assign_where(where, x.reduced[at], Real(E::form::unset));
   }
-  template <class Real, class F, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
-                             int item, int at, mask_of<Real> where, const Run& run) {
-    reduce_value<R>(x, s, f, t1, item, at, where, run);
+  template <class Real, class Run>
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, int item, int at,
+                             mask_of<Real> where, const Run& run) {
+    reduce_value<R>(x, of, item, at, where, run);
   }
   /// No step covers the value at the very end.
   template <class T, class Run>
