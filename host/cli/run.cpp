@@ -20,7 +20,7 @@
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/statistics.hpp"
-#include "result/zarr_format.hpp"
+#include "result/format.hpp"
 #include "study/measure.hpp"
 #include "study/rerun.hpp"
 #include "study/share.hpp"
@@ -236,12 +236,13 @@ void print_summary(const run_report& r) {
   else if (!r.journal.empty() && r.shared && !s.interrupted) tell("{}", made_elsewhere);
   else if (r.file.empty() && !p.file.empty()) print_what_is_kept(r);
   else if (r.file.empty()) tell("no result file: -o FILE writes one\n");
-  else if (is_zarr(r.file))
-    tell("wrote {}\n  in Python:   xarray.open_dataset({}){}\n", r.file, quoted(r.file),
-         p.log_events ? fmt::format(", saltus.events({})", quoted(r.file)) : "");
-  else
-    tell("wrote {0}\n  look at it:  saltus show {1}\n  in Python:   xarray.open_dataset({2})\n", r.file,
-         shell_word_to_type(r.file), quoted(r.file));
+  else {
+    const output_format& f = format_of(r.file);
+    tell("wrote {}\n", r.file);
+    if (f.is_read) tell("  look at it:  saltus show {}\n", shell_word_to_type(r.file));
+    tell("  in Python:   xarray.open_dataset({}){}\n", quoted(r.file),
+         p.log_events && !f.event_group.empty() ? fmt::format(", saltus.events({})", quoted(r.file)) : "");
+  }
 }
 
 /// "1 instance (7313) for 1:20": names a few instances that are far slower than all others.

@@ -22,12 +22,10 @@
 #include "compile/compiler.hpp"
 #include "ensemble/kept_chunks.hpp"
 #include "result/journal.hpp"
-#include "result/make_output.hpp"
+#include "result/output.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/sharing.hpp"
-#include "result/zarr_format.hpp"
-#include "result/zarr_writer.hpp"
 #include "study/measure.hpp"
 #include "study/tune.hpp"
 
@@ -43,7 +41,7 @@ void check_output(const plan& p, const std::string& file, existing older, const 
   auto inputs = p.inputs;
   for (const auto& header : files_of_model(p.model)) inputs.push_back(header);
   check_result_path(file, older, inputs);
-  const std::int64_t needed = output_bytes(file, p, 0), free = free_bytes(file);
+  const std::int64_t needed = format_of(file).bytes(p, 0), free = free_bytes(file);
   if (free < 0 || needed <= free) return;
   const auto folder = folder_of(file).string();
   if (p.compression > 0)
@@ -99,11 +97,11 @@ class run_output : public kept_chunks {
     if (needs_it || (has_journal() && at_once)) begin_journal();
     if (options.gathers) refuse_if_missing();
     if (is_part(options)) {
-      if (!options.share && is_zarr(p.file) && p.rows) begin_part(older);
+      if (const auto* shared = shared_format_of(p); !options.share && shared) begin_part(*shared, older);
       return;
     }
     if (options.completes) {
-      file_ = std::make_unique<zarr_writer>(p.file, p, origin_, older, options.completes);
+      file_ = options.completes(p, origin_, older);
       return;
     }
     file_ = make_output(result_of(p, options), p, origin_, older,
@@ -187,12 +185,12 @@ class run_output : public kept_chunks {
     return part_->unfinished().string();
   }
   /// The store, if this part is the last one; closes this part's own journal.
-  std::shared_ptr<store_folder> completed_by_this_part() {
-    if (!part_) return nullptr;
+  completion completed_by_this_part() {
+    if (!part_) return {};
     const std::string run = journal_->identity();
     part_.reset();
     journal_.reset();
-    return zarr_writer::left_by_parts(plan_.file, options_.part.of, run);
+    return shared_format_of(plan_)->left_by_parts(plan_.file, options_.part.of, run);
   }
   /// Keeps ended instances after an error.
   void keep_what_is_finished(const std::string& reason) {
@@ -204,11 +202,10 @@ class run_output : public kept_chunks {
   }
 
  private:
-  void begin_part(existing older) {
+  void begin_part(const shared_format& format, existing older) {
     const std::string name = fmt::format("{}of{}", options_.part.number, options_.part.of);
-    const zarr_writer::share which{name, ranges_of(options_.part, plan_.count, zarr_chunk_rows(plan_)),
-                                   journal_->identity()};
-    part_ = std::make_unique<zarr_writer>(plan_.file, plan_, origin_, older, which);
+    const auto ranges = ranges_of(options_.part, plan_.count, format.chunk_rows(plan_));
+    part_ = format.begin(plan_.file, plan_, origin_, older, {name, ranges, journal_->identity()});
   }
   void tell_kept(std::int64_t instances, const std::string& where) const {
     if (instances > 0)
@@ -258,8 +255,8 @@ class run_output : public kept_chunks {
   const run_listener& listener_;
   provenance origin_;
   std::optional<journal> journal_;
-  std::unique_ptr<result_output> file_;
-  std::unique_ptr<zarr_writer> part_;  ///< chunks of this part alone
+  std::unique_ptr<output_file> file_;
+  std::unique_ptr<part_output> part_;  ///< chunks of this part alone
   std::shared_ptr<result_arrays> arrays_;
   const std::vector<id_range> nothing_;
   std::int64_t continued_ = 0, not_kept_ = 0;
@@ -335,9 +332,9 @@ int exit_code_of(const plan& p, const run_summary& s, bool has_more, bool at_tim
   return too_many_failed(s.counts, p.allowed_failed).empty() ? exit_ok : exit_failed_instances;
 }
 
-/// The last part of a Zarr store completes it: makes statistics and counts from the journal, and gives the store its
+/// The last part of a result that parts write completes it: makes statistics and counts from the journal, and gives the store its
 /// name.
-run_report complete(const plan& p, run_options options, std::shared_ptr<store_folder> whole, const cancellation& stop,
+run_report complete(const plan& p, run_options options, completion whole, const cancellation& stop,
                     const run_listener& listener) {
   listener.mention(fmt::format("part {} is the last one: it completes {}\n", text_of(options.part), p.file));
   options.part = {};

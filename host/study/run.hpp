@@ -11,12 +11,12 @@
 #include "base/cancellation.hpp"
 #include "ensemble/pipeline.hpp"
 #include "result/arrays.hpp"
+#include "result/format.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
 
 class sharing;
-class store_folder;
 
 /// Receives reports of a run, on any thread; each function may do nothing.
 struct run_listener {
@@ -48,9 +48,9 @@ struct run_options {
   /// Integrates nothing: writes the present content of a journal, which another run may be writing, to this file; the
   /// journal stays. Instances that have not ended are `not_run`. Empty: an ordinary run.
   std::string so_far = {};
-  /// An unfinished Zarr store whose chunks all parts have written: the run completes it with the rest of the result,
+  /// An unfinished result whose rows all parts have written: the run completes it with the rest of the result,
   /// from the journal.
-  std::shared_ptr<store_folder> completes = nullptr;
+  completion completes = {};
   bool in_memory = false;  ///< also keep the result in run_report::arrays
   /// Before a long run, a child process may try other lane shapes (tune.hpp).
   bool tune = true;
