@@ -338,7 +338,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   options.command = command;
   options.measure_beside = a.instance < 0;
   options.in_memory = a.instance >= 0;
-  if (!a.part.empty()) options.part = part_called(a.part);
+  if (!a.part.empty()) options.mode = one_part(part_called(a.part));
   if (a.share && !a.part.empty())
     throw error(exit_usage, "--share: leave out --part: it takes what nobody else has taken");
   if (a.instance >= 0 && (a.share || !a.part.empty()))
@@ -350,8 +350,7 @@ int gather(const run_arguments& a, const std::vector<std::string>& command) {
   run_options options;
   options.replace = a.force;
   options.command = command;
-  options.gathers = a.so_far.empty();
-  options.so_far = a.so_far;
+  options.mode = a.so_far.empty() ? gathering() : so_far_into(a.so_far);
   return run(a, options);
 }
 

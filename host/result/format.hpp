@@ -18,7 +18,6 @@
 namespace saltus::host {
 
 class output_file;
-class part_output;
 struct provenance;
 
 /// Policy for an existing result.
@@ -39,8 +38,8 @@ struct shared_format {
     std::string run;               ///< identifies the run of the result
   };
   std::int64_t (*chunk_rows)(const plan&);  ///< the ranges of parts begin at multiples of this
-  /// Throws `error` (exit_usage) if the unfinished result belongs to another run.
-  std::unique_ptr<part_output> (*begin)(const std::filesystem::path&, const plan&, const provenance&, existing,
+  /// Makes the output of a part. Throws `error` (exit_usage) if the unfinished result belongs to another run.
+  std::unique_ptr<output_file> (*begin)(const std::filesystem::path&, const plan&, const provenance&, existing,
                                         const share&);
   /// Empty unless this run's parts have all ended and no other run completes their result.
   completion (*left_by_parts)(const std::filesystem::path&, std::int64_t parts, const std::string& run);

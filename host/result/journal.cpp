@@ -368,6 +368,20 @@ std::vector<id_range> journal::missing() const {
   return complement(kept, plan_.count);
 }
 
+void journal::must_be_complete() const {
+  const auto left = missing();
+  if (left.empty()) return;
+  constexpr std::size_t few = 4;
+  std::string some;
+  for (std::size_t i = 0; i < std::min(few, left.size()); ++i)
+    some += fmt::format("{}{}..{}", i > 0 ? ", " : "", left[i].first, left[i].end() - 1);
+  if (left.size() > few) some += ", ...";
+  throw error(exit_failure,
+              fmt::format("{} has no results of {} of {} instances: {}. Run the parts that have not ended again; or "
+                          "saltus run without --part, which integrates them here",
+                          folder_.string(), instances_in(left), plan_.count, some));
+}
+
 void journal::load(const id_range& range, chunk_data& chunk, tally& counts) const {
   const auto [count, at, file] = records_.at(range.first);
   if (!read_record(file, at, range.first, chunk, plan_, counts))

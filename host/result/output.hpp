@@ -78,20 +78,17 @@ class output_file : public result_output {
   /// number of its instances that have ended. Nothing can be written afterwards.
   virtual std::int64_t keep(const std::string& reason) = 0;
 
+  /// For a part of an ensemble that writes the rows of its own ranges into the result, beside the writers of other
+  /// parts: ends it and returns `<name>.part`. `all`: all its instances have ended; otherwise the part will continue
+  /// from its journal. Empty for other outputs, which the destructor removes.
+  virtual std::string leave([[maybe_unused]] bool all) { return {}; }
+
   /// `<name>.part`, and the name to which that of a dead run was moved, if there was one.
   virtual const std::filesystem::path& unfinished() const = 0;
   virtual const std::filesystem::path& set_aside() const = 0;
 
  protected:
   const existing older_;
-};
-
-/// A part of an ensemble that writes the rows of its own ranges into the result, beside the writers of other parts.
-class part_output : public output_file {
- public:
-  using output_file::output_file;
-  /// Closes the part. `all`: all its instances have ended; otherwise the part will continue from its journal.
-  virtual void end_part(bool all) = 0;
 };
 
 /// The output of a run, by the name of its result.

@@ -112,7 +112,7 @@ completion left_by_parts(const std::filesystem::path& path, std::int64_t parts, 
 const shared_format parts_of_stores{
     .chunk_rows = chunk_rows,
     .begin = [](const auto& path, const plan& p, const provenance& origin, existing older,
-                const shared_format::share& which) -> std::unique_ptr<part_output> {
+                const shared_format::share& which) -> std::unique_ptr<output_file> {
       return std::make_unique<zarr_writer>(path, p, origin, older, which);
     },
     .left_by_parts = left_by_parts,
@@ -138,7 +138,7 @@ const output_format zarr_stores{
 
 zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
                          std::int64_t bound)
-    : part_output(path, p, older), bound_(bound), rows_(chunk_rows(p)), attributes_(attributes_of(p, origin)) {}
+    : output_file(path, p, older), bound_(bound), rows_(chunk_rows(p)), attributes_(attributes_of(p, origin)) {}
 
 zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
                          abandoned part, std::int64_t bound)
@@ -170,12 +170,15 @@ zarr_writer::~zarr_writer() {
   if (!closed_ && part_.empty() && !ranges_.empty()) folder_->remove();  // chunks written by parts stay
 }
 
-void zarr_writer::end_part(bool all) {
+std::string zarr_writer::leave(bool all) {
+  if (part_.empty()) return {};
   closed_ = true;
   end_rows();
-  if (!all) return;
-  folder_->settle();
-  folder_->put(fmt::format("{}/{}", parts_name, part_), "");
+  if (all) {
+    folder_->settle();
+    folder_->put(fmt::format("{}/{}", parts_name, part_), "");
+  }
+  return folder_->path().string();
 }
 
 zarr_array zarr_writer::array_of(const field& f) const {

@@ -31,7 +31,7 @@ namespace saltus::host {
 
 extern const output_format zarr_stores;
 
-class zarr_writer final : public part_output {
+class zarr_writer final : public output_file {
  public:
   /// Largest number of bytes in memory, beside one chunk, of unfinished chunks and of event logs that wait for theirs;
   /// further unfinished chunks are kept in their files.
@@ -47,9 +47,8 @@ class zarr_writer final : public part_output {
               std::shared_ptr<store_folder> whole);
   ~zarr_writer() override;
 
-  void end_part(bool all) override;
-
   std::int64_t keep(const std::string& reason) override;
+  std::string leave(bool all) override;
   const std::filesystem::path& unfinished() const override { return folder_->path(); }
   const std::filesystem::path& set_aside() const override { return folder_->set_aside(); }
 
