@@ -23,9 +23,9 @@
 #include "linear/factorised.hpp"
 #include "number/counted.hpp"
 #include "number/math.hpp"
+#include "result/netcdf_writer.hpp"
 #include "result/provenance.hpp"
 #include "result/storage.hpp"
-#include "result/writer.hpp"
 #include "study/cost.hpp"
 #include "testing/ensemble.hpp"
 
@@ -278,7 +278,7 @@ TEST_F(cost_of_files, are_predicted_by_the_pilot_and_come_true) {
 
   std::int64_t rows = 0;
   {
-    host::result_writer writer(file, p, host::provenance{});
+    host::netcdf_writer writer(file, p, host::provenance{});
     const auto s = host::run_ensemble(
         p, *where,
         [&](const host::chunk_data& chunk, const host::tally&) {
@@ -303,7 +303,7 @@ TEST_F(cost_of_files, of_whole_pieces_are_predicted_to_the_head) {
   auto p = plan_of("lorenz", {"sweep.rho={from=0.0, to=21.0, count=65536}"});
   p.file = (folder / "lorenz.nc").string();
   {
-    host::result_writer writer(p.file, p, host::provenance{});
+    host::netcdf_writer writer(p.file, p, host::provenance{});
     writer.write(host::chunk_data(p, 0, p.count));
     writer.close(0);
   }

@@ -17,7 +17,7 @@
 #include "base/error.hpp"
 #include "ensemble/indices.hpp"
 #include "ensemble/sampler.hpp"
-#include "result/writer.hpp"
+#include "result/netcdf_writer.hpp"
 #include "study/indices.hpp"
 #include "study/run.hpp"
 #include "testing/ensemble.hpp"
@@ -377,7 +377,7 @@ TEST_F(sensitivity_of_a_file, is_that_of_its_run_with_and_without_rows) {
       auto p = ishigami(design, 700, {"parameters.limit=-3.1", fmt::format("output.rows={}", rows), "run.chunk=999"});
       p.backend = "cpu";
       const auto backend = host::make_cpu_backend(p);
-      host::result_writer file(path, p, {}, host::existing::replaced);
+      host::netcdf_writer file(path, p, {}, host::existing::replaced);
       const auto summary = host::run_ensemble(
           p, *backend, [&](const host::chunk_data& c, const host::tally&) { file.write(c); }, [](std::int64_t) {}, {});
       file.close(1, summary.statistics, summary.indices);

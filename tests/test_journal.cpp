@@ -313,16 +313,16 @@ TEST_F(Journal, CountsWithoutRowsAreThoseOfAllThatHaveEnded) {
     fs::remove_all(to);
     for (const char* part : {"1/3", "2/3", "3/3"}) {
       run_options how;
-      how.part = part_called(part);
+      how.mode = one_part(part_called(part));
       run_sums(-1, how);
     }
     const auto so_far = file("so_far.nc");
     fs::remove(so_far);
     host::so_far(journal::folder_of(to), so_far.string());
     expect_counts(so_far, "so far");
-    run_options gathering;
-    gathering.gathers = true;
-    EXPECT_EQ(exit_failed_instances, run_sums(-1, gathering).exit_code);
+    run_options gather;
+    gather.mode = gathering();
+    EXPECT_EQ(exit_failed_instances, run_sums(-1, gather).exit_code);
     expect_counts(to, "gathered");
     fs::remove_all(to);
     auto more = few_events;
@@ -461,18 +461,18 @@ TEST_F(Journal, OfPartsMakesTheResultOfTheWhole) {
     run_to(whole, -1, of(whole));
     const auto run_part = [&](const char* name, int instances = -1) {
       run_options how;
-      how.part = part_called(name);
+      how.mode = one_part(part_called(name));
       return run_to(of_parts, instances, of(of_parts), how);
     };
-    run_options gathering;
-    gathering.gathers = true;
-    EXPECT_THROW(run_to(of_parts, -1, of(of_parts), gathering), error) << "no part has been run";
+    run_options gather;
+    gather.mode = gathering();
+    EXPECT_THROW(run_to(of_parts, -1, of(of_parts), gather), error) << "no part has been run";
     EXPECT_EQ(exit_ok, run_part("2/3").exit_code);
     EXPECT_EQ(exit_interrupted, run_part("3/3", 100).exit_code);
     EXPECT_EQ(exit_ok, run_part("1/3").exit_code);
     EXPECT_FALSE(fs::exists(of_parts));
     try {
-      run_to(of_parts, -1, of(of_parts), gathering);
+      run_to(of_parts, -1, of(of_parts), gather);
       ADD_FAILURE() << "part 3 has not ended";
     } catch (const error& e) {
       EXPECT_NE(std::string::npos, std::string(e.what()).find(" of 1000 instances: ")) << e.what();
@@ -480,7 +480,7 @@ TEST_F(Journal, OfPartsMakesTheResultOfTheWhole) {
     const auto last = run_part("3/3");
     EXPECT_GE(last.continued, 100 - 11) << "its own instances";
     EXPECT_EQ(last.summary.instances + last.continued, instances_in(ranges_of(last.part, 1000)));
-    const auto all = run_to(of_parts, -1, of(of_parts), gathering);
+    const auto all = run_to(of_parts, -1, of(of_parts), gather);
     EXPECT_EQ(exit_ok, all.exit_code);
     EXPECT_EQ(1000, all.continued);
     EXPECT_EQ(1000, all.summary.counts.ok());
@@ -506,7 +506,7 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   };
   const auto run_part = [&](const char* name, const char* part, int instances = -1) {
     run_options how;
-    how.part = part_called(part);
+    how.mode = one_part(part_called(part));
     return run_to(file(name), instances, stored(file(name)), how);
   };
   run_to(file("whole.zarr"), -1, stored(file("whole.zarr")));
@@ -537,7 +537,7 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
       all.emplace_back([&, name] {
         const cancellation stop;
         run_options how;
-        how.part = part_called(name);
+        how.mode = one_part(part_called(name));
         const auto r = run(plan_of({"bouncing_ball", flags(file("b.zarr"), stored(file("b.zarr")))}), how, stop, {});
         EXPECT_EQ(exit_ok, r.exit_code);
         completed += !r.file.empty();
@@ -555,9 +555,9 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   run_part("d.zarr", "2/4");
   run_part("d.zarr", "4/4");
   EXPECT_FALSE(fs::exists(file("d.zarr")));
-  run_options gathering;
-  gathering.gathers = true;
-  EXPECT_EQ(exit_ok, run_to(file("d.zarr"), -1, stored(file("d.zarr")), gathering).exit_code);
+  run_options gather;
+  gather.mode = gathering();
+  EXPECT_EQ(exit_ok, run_to(file("d.zarr"), -1, stored(file("d.zarr")), gather).exit_code);
   EXPECT_EQ(whole, lasting(file("d.zarr")));
 
   // Work begun by another run is not mixed with this one.
@@ -566,7 +566,7 @@ TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
   auto other = stored(file("e.zarr"));
   other.push_back({"--set", "rtol=1e-9"});
   run_options second;
-  second.part = part_called("2/2");
+  second.mode = one_part(part_called("2/2"));
   try {
     run_to(file("e.zarr"), -1, other, second);
     ADD_FAILURE() << "rtol differs";
@@ -579,7 +579,7 @@ TEST_F(Journal, BegunInTwoPartsGoesOnInThreeAndInOne) {
   run_to(file("whole.nc"));
   const auto run_part = [&](const char* name, int instances) {
     run_options how;
-    how.part = part_called(name);
+    how.mode = one_part(part_called(name));
     return run_to(file("parts.nc"), instances, {}, how);
   };
   run_part("1/2", 200);
@@ -630,7 +630,7 @@ TEST_F(Journal, IsSharedByRunsAtOnceAndOneOfThemMakesTheResult) {
 TEST_F(Journal, IsSharedByOthersThanBeganIt) {
   run_to(file("whole.nc"));
   run_options half;
-  half.part = part_called("2/2");
+  half.mode = one_part(part_called("2/2"));
   run_to(file("shared.nc"), 200, {}, half);
   const cancellation stop;
   run_listener listener;
@@ -693,7 +693,7 @@ TEST_F(Journal, ASuccessorWaitsForAMakerThatStoodStill) {
   fs::rename(file("shared.nc"), file("kept.nc"));
   for (const char* part : {"1/2", "2/2"}) {
     run_options how;
-    how.part = part_called(part);
+    how.mode = one_part(part_called(part));
     run_to(file("shared.nc"), -1, {}, how);
   }
   const fs::path folder = journal::folder_of(file("shared.nc"));
@@ -720,30 +720,30 @@ TEST_F(Journal, OfAPartIsThereWhateverCheckpointSays) {
   const std::vector<flag> never{{"--set", "run={chunk=100, threads=2, checkpoint=0}"}};
   for (const char* name : {"1/2", "2/2"}) {
     run_options how;
-    how.part = part_called(name);
+    how.mode = one_part(part_called(name));
     const auto r = run_to(file("parts.nc"), -1, never, how);
     EXPECT_EQ(journal::folder_of(file("parts.nc")), r.journal);
     EXPECT_EQ("", r.file);
   }
-  run_options gathering;
-  gathering.gathers = true;
-  EXPECT_EQ(1000, run_to(file("parts.nc"), -1, never, gathering).continued);
+  run_options gather;
+  gather.mode = gathering();
+  EXPECT_EQ(1000, run_to(file("parts.nc"), -1, never, gather).continued);
 }
 
 TEST_F(Journal, CanBeReadWhileItGrows) {
   run_options part;
-  part.part = part_called("1/2");
+  part.mode = one_part(part_called("1/2"));
   run_to(file("parts.nc"), -1, {}, part);
   const int at_work = ::open((journal::folder_of(file("parts.nc")) / "chunks.2of2").c_str(), O_RDWR | O_CREAT, 0666);
   struct flock whole {};
   whole.l_type = F_WRLCK;
   ASSERT_EQ(0, ::fcntl(at_work, F_OFD_SETLK, &whole));
   run_options so_far;
-  so_far.so_far = file("some.nc").string();
+  so_far.mode = so_far_into(file("some.nc").string());
   const auto r = run_to(file("parts.nc"), -1, {}, so_far);
   EXPECT_EQ(exit_ok, r.exit_code);
   EXPECT_EQ(file("some.nc"), r.file);
-  const auto mine = instances_in(ranges_of(part.part, 1000));
+  const auto mine = instances_in(ranges_of(part.mode->part(), 1000));
   EXPECT_EQ(mine, r.summary.counts.ok());
   const auto seen = host::so_far(journal::folder_of(file("parts.nc")), file("more.nc").string());
   EXPECT_EQ(file("parts.nc"), seen.what.file);
@@ -754,7 +754,7 @@ TEST_F(Journal, CanBeReadWhileItGrows) {
   EXPECT_TRUE(fs::exists(file("some.nc")));
   EXPECT_TRUE(journal::is_there(file("parts.nc")));
   EXPECT_THROW(run_to(file("parts.nc")), error) << "a part is running";
-  so_far.so_far = file("parts.nc").string();
+  so_far.mode = so_far_into(file("parts.nc").string());
   EXPECT_THROW(run_to(file("parts.nc"), -1, {}, so_far), error) << "the name is that of the result itself";
   EXPECT_FALSE(fs::exists(file("parts.nc")));
   ::close(at_work);

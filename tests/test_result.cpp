@@ -106,7 +106,7 @@ TEST(result, status_carries_its_flags) {
   const folder dir;
   const plan p = valve(3);
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     chunk_data c = marked(p, 0, 3);
     c.status = {0, 7, 10};
     writer.write(c);
@@ -130,7 +130,7 @@ TEST(result, tells_what_was_rescued_from_what) {
   const folder dir;
   const plan p = valve(4);
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     chunk_data c = marked(p, 0, 3);
     c.status = {0, 0, 5};
     c.exception = {0, 8, 5};
@@ -154,7 +154,7 @@ TEST(result, residuals_of_a_model_with_constraints) {
   const folder dir;
   {
     const plan p = constrained_valve(5);
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 4));
     writer.close(0);
   }
@@ -186,7 +186,7 @@ TEST(result, tells_when_instances_went_over_to_the_stiff_method) {
   const folder dir;
   {
     const plan p = stiff_valve(4);
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 3));
     writer.close(0);
   }
@@ -208,7 +208,7 @@ TEST(result, says_where_it_comes_from) {
   auto with_text = origin;
   with_text.model_text = std::string(100'000, '/');  // more than 64 KiB, which older HDF5 files could not hold
   {
-    result_writer writer(dir / "a.nc", p, with_text);
+    netcdf_writer writer(dir / "a.nc", p, with_text);
     writer.write(marked(p, 0, 2));
     writer.close(1.5);
   }
@@ -279,7 +279,7 @@ TEST(result, sample_times_of_their_own_for_each_span) {
   p.sample_count = 3;
   also_varies(p, target::kind::t_end, 0);
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     chunk_data c = marked(p, 0, 3);
     c.t_begin = {0, 0, 0};
     c.t_end = {2, 4, 8};
@@ -320,7 +320,7 @@ TEST(result, events_are_a_ragged_array_in_the_order_of_the_instances) {
     c.log.append(slot, t, guard, before, after);
   };
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     chunk_data c = marked(p, 0, 3);  // instance 1 has no event; 0 and 2 come interleaved, twice at one time
     row(c, 2, 1, 0);
     row(c, 0, 4, 1);
@@ -395,7 +395,7 @@ TEST(result, what_was_never_written_was_not_run) {
   p.compression = 1;
   p.reductions = {{reduction::kind::max, false, 0, "max(lift)"}};
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 1000));
     writer.close(0);
   }
@@ -442,7 +442,7 @@ TEST(result, streams_in_bounded_memory) {
   chunk_data c = marked(p, 0, 100'000);
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
-  result_writer writer(dir / "a.nc", p, origin);
+  netcdf_writer writer(dir / "a.nc", p, origin);
   for (c.first_id = 0; c.first_id < p.count; c.first_id += c.count) writer.write(c);
   writer.close(0);
   getrusage(RUSAGE_SELF, &after);

@@ -17,7 +17,7 @@
 #include "cli/show.hpp"
 #include "emulated_grid.hpp"
 #include "ensemble/statistics.hpp"
-#include "result/writer.hpp"
+#include "result/netcdf_writer.hpp"
 #include "same_bits.hpp"
 #include "statistics/cuda_statistics.cuh"
 #include "testing/ensemble.hpp"
@@ -478,7 +478,7 @@ TEST(statistics, are_in_the_file_and_shown) {
   const made_up data(1000);
   p.rows = false;
   const auto s = in_chunks(p, data, {300});
-  host::result_writer writer(path, p, host::provenance{});
+  host::netcdf_writer writer(path, p, host::provenance{});
   for (const std::int64_t first : {0, 600}) writer.write(data.chunk(p, first, first == 0 ? 600 : 400));
   writer.close(1.0, s);
 

@@ -18,9 +18,8 @@
 #include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/pipeline.hpp"
-#include "result/make_output.hpp"
+#include "result/output.hpp"
 #include "result/provenance.hpp"
-#include "result/zarr_format.hpp"
 #include "study/tune.hpp"
 
 namespace saltus::host {
@@ -88,9 +87,7 @@ namespace {
 /// Runs the ensemble once, and writes a file if the plan has one.
 run_summary run_once(const plan& p, backend& where, const std::function<void(const chunk_data&)>& look,
                      const cancellation& stop) {
-  const temporary_file there{p.file.empty()
-                                 ? std::string()
-                                 : fmt::format("{}.bench.{}{}", p.file, ::getpid(), is_zarr(p.file) ? ".zarr" : "")};
+  const temporary_file there{p.file.empty() ? std::string() : name_beside(p.file, "bench")};
   std::unique_ptr<result_output> file;
   const auto begin = monotonic_clock::now();
   if (!p.file.empty()) file = make_output(there.path, p, provenance_of(p, where, "saltus bench"), existing::replaced);

@@ -236,7 +236,7 @@ class ranks_run {
   run_report integrate() {
     counter share(job_);
     const auto answers = answering(job_.is_first() && job_.ranks > 1);
-    options_.share = &share;
+    options_.mode = shared_with(share);
     std::optional<progress> bar;
     std::int64_t left = 0;
     run_listener listener;
@@ -253,7 +253,7 @@ class ranks_run {
       listener.ends = [&] { bar->finish(); };
     }
     auto r = host::run(plan_, options_, interrupted, listener);
-    options_.share = nullptr;
+    options_.mode = alone();
     options_.restart = false;
     MPI_Barrier(MPI_COMM_WORLD);  // keeps the counter until no rank needs it
     return r;

@@ -20,7 +20,7 @@
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/statistics.hpp"
-#include "result/zarr_format.hpp"
+#include "result/format.hpp"
 #include "study/measure.hpp"
 #include "study/rerun.hpp"
 #include "study/share.hpp"
@@ -236,12 +236,13 @@ void print_summary(const run_report& r) {
   else if (!r.journal.empty() && r.shared && !s.interrupted) tell("{}", made_elsewhere);
   else if (r.file.empty() && !p.file.empty()) print_what_is_kept(r);
   else if (r.file.empty()) tell("no result file: -o FILE writes one\n");
-  else if (is_zarr(r.file))
-    tell("wrote {}\n  in Python:   xarray.open_dataset({}){}\n", r.file, quoted(r.file),
-         p.log_events ? fmt::format(", saltus.events({})", quoted(r.file)) : "");
-  else
-    tell("wrote {0}\n  look at it:  saltus show {1}\n  in Python:   xarray.open_dataset({2})\n", r.file,
-         shell_word_to_type(r.file), quoted(r.file));
+  else {
+    const output_format& f = format_of(r.file);
+    tell("wrote {}\n", r.file);
+    if (f.is_read) tell("  look at it:  saltus show {}\n", shell_word_to_type(r.file));
+    tell("  in Python:   xarray.open_dataset({}){}\n", quoted(r.file),
+         p.log_events && !f.event_group.empty() ? fmt::format(", saltus.events({})", quoted(r.file)) : "");
+  }
 }
 
 /// "1 instance (7313) for 1:20": names a few instances that are far slower than all others.
@@ -337,7 +338,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   options.command = command;
   options.measure_beside = a.instance < 0;
   options.in_memory = a.instance >= 0;
-  if (!a.part.empty()) options.part = part_called(a.part);
+  if (!a.part.empty()) options.mode = one_part(part_called(a.part));
   if (a.share && !a.part.empty())
     throw error(exit_usage, "--share: leave out --part: it takes what nobody else has taken");
   if (a.instance >= 0 && (a.share || !a.part.empty()))
@@ -349,8 +350,7 @@ int gather(const run_arguments& a, const std::vector<std::string>& command) {
   run_options options;
   options.replace = a.force;
   options.command = command;
-  options.gathers = a.so_far.empty();
-  options.so_far = a.so_far;
+  options.mode = a.so_far.empty() ? gathering() : so_far_into(a.so_far);
   return run(a, options);
 }
 

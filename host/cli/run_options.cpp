@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "result/format.hpp"
+
 namespace saltus::host {
 
 namespace {
 
 /// An option that becomes a flag of the study, in the order of the command line.
 void take(CLI::App* command, run_arguments& to, const char* flags, const char* kept, const char* value,
-          const char* help) {
+          const std::string& help) {
   command
       ->add_option_function<std::vector<std::string>>(
           flags,
@@ -49,7 +51,7 @@ void add_run_options(CLI::App* command, run_arguments& to) {
   take(command, to, "--lanes", "--lanes", "N",
        "instances per vector; 0: as wide as the machine, 1: the scalar reference");
   take(command, to, "--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
-  take(command, to, "-o,--output", "-o", "FILE", "result: a NetCDF file, or FILE.zarr, a Zarr store");
+  take(command, to, "-o,--output", "-o", "FILE", "result: " + formats_text());
   add_json(command, to.as_json);
   command->add_flag("-q,--quiet", to.quiet, "no progress, and no summary but of what did not end well");
 }

@@ -14,6 +14,11 @@
 
 namespace saltus::host {
 
+/// Has an instance ended? A number that is no status, in a damaged file, counts as ended.
+inline bool has_ended(unsigned char status) {
+  return status >= status_count || status_table[status].group != status_group::not_finished;
+}
+
 /// The history of a guard in the instances that ended well.
 struct guard_tally {
   std::int64_t fired = 0;

@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "ensemble/chunk.hpp"
-#include "ensemble/statistics.hpp"
-#include "ensemble/tally.hpp"
-#include "ensemble/waiting_logs.hpp"
 #include "result/attributes.hpp"
+#include "result/output.hpp"
 #include "result/provenance.hpp"
 #include "result/schema.hpp"
 #include "spec/plan.hpp"
@@ -30,35 +28,28 @@ struct result_array {
   std::vector<std::byte> numbers;  ///< the last dimension fastest
 };
 
-/// Collects the result of one run. Not thread-safe.
-class result_arrays {
+/// Collects the result of one run.
+class result_arrays final : public result_output {
  public:
   /// Allocates all variables. Elements that are never written are as in a file: status not_run, numbers NaN. Throws
   /// `error` (exit_failure) if memory does not suffice.
   result_arrays(const plan& p, const provenance& origin);
-
-  /// Adds one chunk and the counts of its instances. Chunks come in any order, each instance once.
-  void write(const chunk_data& chunk, const tally& counts);
-  void write(const chunk_data& chunk) { write(chunk, tally_of(chunk)); }
-  /// Adds instances that have ended, for a plan without rows: their number and their counts.
-  void count(std::int64_t instances, const tally& counts);
-  /// Adds the variables that are known only at the end, and writes events in the order of instances.
-  void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {});
 
   const std::vector<result_array>& variables() const { return variables_; }
   std::vector<result_array>& variables() { return variables_; }  ///< the owner of the result may change its numbers
   const std::vector<attribute>& attributes() const { return attributes_; }
 
  private:
-  void write_events(const waiting_logs::chunk_log& chunk);
-  void write_final(const statistics& all, const sensitivity_indices& indices);
+  void put_rows(const chunk_data& chunk, const detail::derived_columns& derived) override;
+  void put_log(const chunk_data& chunk) override { log_.put(chunk); }
+  void end_rows() override { log_.end(); }
+  void put_final(std::size_t k, const detail::final_values& values) override;
+  void end(const std::vector<attribute>& last) override;
+  void put_events(const detail::derived_columns& events);
 
-  plan plan_;
-  tally tally_;
-  std::int64_t written_ = 0;
-  std::vector<result_array> variables_;
+  std::vector<result_array> variables_;  ///< by field
   std::vector<attribute> attributes_;
-  waiting_logs waiting_;
+  ordered_log log_;
 };
 
 }  // namespace saltus::host

@@ -44,20 +44,6 @@ std::vector<attribute> attributes_of(const detail::name_list& names) {
   return {{"long_name", names.about}, {"role", names.role}};
 }
 
-std::vector<attribute> attributes_of_final(const detail::field& f, const plan& p, const statistics& all) {
-  if (!p.statistics) return {};
-  if (f.role == "histogram") {
-    const statistics::histogram& h = all.histograms.at(static_cast<std::size_t>(f.of));
-    return {{"from", h.bins.from}, {"to", h.bins.to}, {"below", h.below}, {"above", h.above}};
-  }
-  if (f.shape != detail::shape::time_quantile) return {};
-  const auto times = static_cast<std::ptrdiff_t>(p.sample_count);
-  const auto first = all.values.begin() + f.of * times;
-  double error = 0;
-  for (auto values = first; values != first + times; ++values) error = std::max(error, values->error());
-  return {{"relative_error", error}};
-}
-
 namespace {
 
 /// Metadata needed to recompute the indices from the result file. With a sweep, the samples are only one dimension of

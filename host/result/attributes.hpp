@@ -1,12 +1,9 @@
 // Attributes of a result: of each variable, of the run, and of its outcome. They are the same in a file and in memory.
 #pragma once
 
-#include <string>
-#include <variant>
 #include <vector>
 
 #include "ensemble/indices.hpp"
-#include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "result/provenance.hpp"
 #include "result/schema.hpp"
@@ -14,19 +11,10 @@
 
 namespace saltus::host {
 
-struct attribute {
-  std::string name;
-  /// Lists have the type of their variable.
-  std::variant<std::string, double, long long, unsigned long long, std::vector<int>, std::vector<long long>> value;
-};
-
 /// Attributes of a variable after the CF conventions: units, long_name, role, and the meanings of its numbers.
 std::vector<attribute> attributes_of(const detail::field& f);
 /// Attributes of a variable of names.
 std::vector<attribute> attributes_of(const detail::name_list& names);
-/// Attributes of a variable of statistics: for the counts of a histogram, its ends and the counts beyond them; for
-/// quantiles at sample times, their accuracy.
-std::vector<attribute> attributes_of_final(const detail::field& f, const plan& p, const statistics& all);
 /// Attributes of a run when it begins: the model and the sources, so that the run can be repeated.
 std::vector<attribute> attributes_of(const plan& p, const provenance& origin);
 /// Attributes of sensitivity indices; lists are of 64-bit integers.

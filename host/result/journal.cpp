@@ -22,10 +22,9 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "result/format.hpp"
 #include "result/journal_folder.hpp"
 #include "result/journal_records.hpp"
-#include "result/zarr_format.hpp"
-#include "result/zarr_writer.hpp"
 #include "spec/field.hpp"
 #include "spec/methods.hpp"
 #include "spec/model_json.hpp"
@@ -35,8 +34,6 @@ namespace saltus::host {
 namespace fs = std::filesystem;
 
 namespace {
-
-bool has_ended(unsigned char status) { return status_table[status].group != status_group::not_finished; }
 
 /// The properties that identify a run, by name. The storage of its file is not among them, and the device only if it
 /// may change bits.
@@ -352,11 +349,11 @@ void journal::drop_what_follows() {
 void journal::divide() {
   std::vector<id_range> kept;
   for (const auto& [first, one] : records_) kept.push_back({first, one.count});
-  const bool has_store = is_zarr(result_) && plan_.rows;  // to which a part writes its own chunks
-  const auto mine = ranges_of(part_, plan_.count, has_store ? zarr_chunk_rows(plan_) : 1);
+  const shared_format* const shared = shared_format_of(plan_);  // a part writes its own rows into the result
+  const auto mine = ranges_of(part_, plan_.count, shared ? shared->chunk_rows(plan_) : 1);
   instances_ = instances_in(intersection(kept, mine));
   if (part_.is_all()) stored_ = std::move(kept);
-  else if (part_.among.empty() && has_store) {
+  else if (part_.among.empty() && shared) {
     // Stored instances are loaded. A record of another division into parts may reach beyond a range: its instances are
     // integrated again.
     for (const id_range& one : kept)
@@ -369,6 +366,20 @@ std::vector<id_range> journal::missing() const {
   std::vector<id_range> kept;
   for (const auto& [first, one] : records_) kept.push_back({first, one.count});
   return complement(kept, plan_.count);
+}
+
+void journal::must_be_complete() const {
+  const auto left = missing();
+  if (left.empty()) return;
+  constexpr std::size_t few = 4;
+  std::string some;
+  for (std::size_t i = 0; i < std::min(few, left.size()); ++i)
+    some += fmt::format("{}{}..{}", i > 0 ? ", " : "", left[i].first, left[i].end() - 1);
+  if (left.size() > few) some += ", ...";
+  throw error(exit_failure,
+              fmt::format("{} has no results of {} of {} instances: {}. Run the parts that have not ended again; or "
+                          "saltus run without --part, which integrates them here",
+                          folder_.string(), instances_in(left), plan_.count, some));
 }
 
 void journal::load(const id_range& range, chunk_data& chunk, tally& counts) const {

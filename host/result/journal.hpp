@@ -83,6 +83,8 @@ class journal : public kept_chunks {
   std::int64_t instances() const { return instances_; }  ///< stored by this part, including those that were left
   /// Instances that no part had stored when the journal was opened or last looked at.
   std::vector<id_range> missing() const;
+  /// Throws `error` (exit_failure) with the missing instances if there are any.
+  void must_be_complete() const;
   /// Reads the records that others have appended. Not while chunks are kept.
   void look_again();
   /// Describes damage in the records that were left; empty: none.

@@ -19,10 +19,10 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "result/format.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/reader.hpp"
-#include "result/zarr_format.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus::host {
@@ -103,14 +103,8 @@ std::int64_t leases::ticket_size(const plan& p) {
 bool is_made(const plan& p) {
   journal::sweep(p.file);
   if (!is_result(p.file)) return false;
-  if (is_zarr(p.file)) {
-    const json made = attributes_of_store(p.file);
-    return made.value("state", "") == "complete" && made.value("spec", "") == told_spec(p) &&
-           made.value("sources", "") == lines_of(sources_of(p), p);
-  }
-  const result_file made(p.file);
-  return made.text("state") == "complete" && made.text("spec") == told_spec(p) &&
-         made.text("sources") == lines_of(sources_of(p), p);
+  return format_of(p.file).has_texts(
+      p.file, {{"state", "complete"}, {"spec", told_spec(p)}, {"sources", lines_of(sources_of(p), p)}});
 }
 
 leases::leases(const plan& p, double seconds, bool replaces)

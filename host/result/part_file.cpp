@@ -16,13 +16,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <netcdf.h>
-#include <nlohmann/json.hpp>
 
-#include "abi/status.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "result/zarr_format.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -35,71 +31,7 @@ namespace {
 
 std::string reason(int system_error) { return std::strerror(system_error); }
 
-/// A NetCDF file open for reading, or none.
-class reading {
- public:
-  explicit reading(const fs::path& file) {
-    if (nc_open(file.c_str(), NC_NOWRITE, &id_) != NC_NOERR) id_ = -1;
-  }
-  ~reading() {
-    if (id_ >= 0) nc_close(id_);
-  }
-  reading(const reading&) = delete;
-  reading& operator=(const reading&) = delete;
-  int id() const { return id_; }
-  bool is_result() const { return id_ >= 0 && nc_inq_attid(id_, NC_GLOBAL, "saltus_version", nullptr) == NC_NOERR; }
-
- private:
-  int id_ = -1;
-};
-
-bool has_ended(unsigned char status) {
-  return status >= status_count || status_table[status].group != status_group::not_finished;
-}
-
-/// Does an unfinished file contain finished instances, which would be lost with it?
-bool has_finished_instances(const fs::path& part) {
-  const reading file(part);
-  int variable = -1, dimension = -1;
-  std::size_t count = 0;
-  if (!file.is_result() || nc_inq_varid(file.id(), "status", &variable) != NC_NOERR ||
-      nc_inq_dimid(file.id(), "instance", &dimension) != NC_NOERR ||
-      nc_inq_dimlen(file.id(), dimension, &count) != NC_NOERR)
-    return false;
-  std::vector<unsigned char> some;
-  for (std::size_t first = 0; first < count; first += some.size()) {
-    some.resize(std::min<std::size_t>(count - first, 1 << 20));
-    const std::size_t length = some.size();
-    if (nc_get_vara_uchar(file.id(), variable, &first, &length, some.data()) != NC_NOERR) return false;
-    if (std::any_of(some.begin(), some.end(), has_ended)) return true;
-  }
-  return false;
-}
-
 }  // namespace
-
-bool is_result(const fs::path& file) {
-  if (is_zarr(file)) return !attributes_of_store(file).is_null();
-  return reading(file).is_result();
-}
-
-void check_result_path(const fs::path& file, existing older, const std::vector<fs::path>& inputs) {
-  const auto refuse = [&](const std::string& why) {
-    throw error(exit_usage, fmt::format("output.file = \"{}\": {}", file.string(), why));
-  };
-  std::error_code ignored;
-  if (fs::is_symlink(fs::symlink_status(file, ignored)))
-    refuse(fmt::format("is a symbolic link to {}: name the file itself", fs::read_symlink(file, ignored).string()));
-  const auto there = fs::status(file, ignored);
-  if (!fs::exists(there)) return;
-  if (is_zarr(file) ? !fs::is_directory(there) : !fs::is_regular_file(there))
-    refuse(fmt::format("it exists and is not a {}: give another name", is_zarr(file) ? "folder" : "regular file"));
-  for (const fs::path& input : inputs)
-    if (fs::equivalent(file, input, ignored)) refuse("this run reads it: give another name");
-  if (!fs::is_empty(file, ignored) && !is_result(file))
-    refuse("it exists and is not a result of saltus: give another name, or remove it");
-  if (older == existing::refused) refuse("it exists: --force replaces it, -o FILE gives another name");
-}
 
 part_file::part_file(const fs::path& result, abandoned older)
     : result_(result), part_(result.string() + ".part"), older_(older) {
@@ -151,7 +83,7 @@ void part_file::take_over() {
 
 /// Renames a file with finished instances of a dead run to the first free name; removes one without.
 void part_file::make_room() {
-  if (older_ == abandoned::removed || !has_finished_instances(part_)) {
+  if (older_ == abandoned::removed || !format_of(result_).has_ended_instances(part_)) {
     ::unlink(part_.c_str());
     return;
   }

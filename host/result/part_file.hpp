@@ -1,4 +1,4 @@
-// The unfinished file of a result: what it may overwrite, which run owns it, and how it gets its final name.
+// The unfinished file of a result: which run owns it, and how it gets its final name.
 //
 // While a run lasts, it writes into `<file>.part`, which it has created itself, never through a symbolic link. The run
 // locks the file, so that another run can tell it from the file of a dead run. The system drops the lock when the
@@ -8,25 +8,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
+
+#include "result/format.hpp"
 
 namespace saltus::host {
-
-/// Policy for an existing result.
-enum class existing { refused, replaced };
-
-/// Is this a result of saltus, finished or not, that can be opened?
-bool is_result(const std::filesystem::path& file);
-
-/// Throws `error` (exit_usage) if a run must not write its result there: the path is a folder, a device or a symbolic
-/// link; one of `inputs`, the files that the run reads; a file that is no result of saltus; or, unless it may be
-/// replaced, an older result.
-void check_result_path(const std::filesystem::path& file, existing older,
-                       const std::vector<std::filesystem::path>& inputs);
-
-/// Policy for the unfinished file of a dead run: rename it if it contains finished instances; or remove it, since they
-/// are in the journal.
-enum class abandoned { set_aside, removed };
 
 /// `<file>.part`, locked and empty, until it is published or removed. Not thread-safe.
 class part_file {

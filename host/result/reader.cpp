@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "result/zarr_format.hpp"
+#include "result/format.hpp"
 
 namespace saltus::host {
 
@@ -19,13 +19,13 @@ namespace {
 constexpr std::size_t block = 1 << 20;  // instances read at a time
 constexpr long long statuses = 256;     // possible values in a file
 
-/// Refuses a Zarr store: it has the same variables, but other programs read it.
+/// Refuses a result of another format: it has the same variables, but other programs read it.
 const std::string& of_netcdf(const std::string& path) {
-  if (is_zarr(path) && !attributes_of_store(path).is_null())
+  if (const output_format& f = format_of(path); !f.is_read && f.is_result(path))
     throw error(exit_failure,
-                fmt::format("{} is a Zarr store: in Python, xarray.open_dataset({}) reads it; here NetCDF "
-                            "files are read, FILE.nc",
-                            path, quoted(path)));
+                fmt::format("{} is a {}: in Python, xarray.open_dataset({}) reads it; here NetCDF files are read, "
+                            "FILE.nc",
+                            path, f.name, quoted(path)));
   return path;
 }
 

@@ -1,8 +1,12 @@
 #include "result/schema.hpp"
 
-#include <netcdf.h>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
+#include <netcdf.h>
 
 #include "abi/counters.hpp"
 #include "abi/sensitivity.hpp"
@@ -17,8 +21,9 @@
 namespace saltus::host {
 
 using detail::derived_columns;
+using detail::dimension;
 using detail::field;
-using detail::shape;
+using detail::final_values;
 
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count) {
   if (k + 1 >= sample_count) return t_end;
@@ -49,12 +54,36 @@ auto derived_column(std::vector<std::vector<double>> derived_columns::*array, st
   return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array)[j].data(); };
 }
 
+template <class Number, class Numbers>
+void append(std::vector<Number>& to, const Numbers& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 const std::string& about(const quantity& q) { return q.about.empty() ? q.name : q.about; }
 
+using axes = std::vector<dimension>;
+
+dimension listed_dimension(const std::string& name, std::size_t length) {
+  return {dimension::kind::listed, name, static_cast<std::int64_t>(length)};
+}
+
+/// The dimensions that a plan may have.
+struct all_dimensions {
+  dimension instance, time, event, statistic, outcome, input, pair;
+  explicit all_dimensions(const plan& p)
+      : instance{dimension::kind::instance, "instance", p.count},
+        time{dimension::kind::time, "time", p.sample_count},
+        event{dimension::kind::event, "event", 0},
+        statistic{dimension::kind::statistic, "statistic", static_cast<std::int64_t>(statistic_names.size())},
+        outcome(listed_dimension("sensitivity_outcome", p.indices.size())),
+        input(listed_dimension("sensitivity_input", p.random.size())),
+        pair(listed_dimension("sensitivity_pair", input_pairs(p.design, static_cast<int>(p.random.size())).size())) {}
+};
+
 /// Every variable of the file, in its order there.
-class field_list {
+class field_list : all_dimensions {
  public:
-  explicit field_list(const plan& p) : p_(p), m_(p.model) {
+  explicit field_list(const plan& p) : all_dimensions(p), p_(p), m_(p.model) {
     inputs();
     if (p.rows) of_instances();
     if (p.tables) tables();
@@ -72,8 +101,8 @@ class field_list {
     if (has_residuals(m_)) residuals();
     if (!p.stiff_method.empty()) {
       add("switched", "switched", m_.time_unit, "time at which the instance went over to an implicit method",
-          shape::instance, NC_DOUBLE, column(&chunk_data::switched));
-      add("switched_to", "switched", "1", "the method that it went over to", shape::instance, NC_UBYTE,
+          axes{instance}, NC_DOUBLE, column(&chunk_data::switched));
+      add("switched_to", "switched", "1", "the method that it went over to", axes{instance}, NC_UBYTE,
           column(&chunk_data::switched_to))
           .flags = {{0, "none"}, {1, p.stiff_method}, {2, p.lasting_method}};
     }
@@ -85,31 +114,27 @@ class field_list {
     if (p.log_events) events();
   }
 
-  template <class Numbers>
-  field& add(std::string name, const char* role, std::string unit, std::string about, shape s, int type,
-             Numbers numbers) {
+  field& add(std::string name, const char* role, std::string unit, std::string about, axes along, int type,
+             decltype(field::numbers) numbers = {}) {
     fields_.push_back({.name = std::move(name),
                        .role = role,
                        .unit = std::move(unit),
                        .about = std::move(about),
-                       .shape = s,
+                       .axes = std::move(along),
                        .type = type,
-                       .fixed = {},
-                       .flags = {},
-                       .unset = 0,
-                       .numbers = numbers});
+                       .numbers = std::move(numbers)});
     return fields_.back();
   }
 
   void add_fixed(std::string name, const char* role, std::string unit, std::string about, double value) {
-    add(std::move(name), role, std::move(unit), std::move(about), shape::scalar, NC_DOUBLE, nullptr).fixed = {value};
+    add(std::move(name), role, std::move(unit), std::move(about), axes{}, NC_DOUBLE).fixed = {value};
   }
 
   /// Without rows, the file has no varied inputs: only the spec has them.
   void inputs() {
     const auto add_varied = [&](std::string name, const char* role, const std::string& unit, const std::string& what,
                                 auto numbers) {
-      if (p_.rows) add(std::move(name), role, unit, what, shape::instance, NC_DOUBLE, numbers);
+      if (p_.rows) add(std::move(name), role, unit, what, axes{instance}, NC_DOUBLE, numbers);
     };
     for (std::size_t j = 0; j < m_.parameters.size(); ++j) {
       const quantity& q = m_.parameters[j];
@@ -141,44 +166,44 @@ class field_list {
   void finals() {
     const auto all = [&](const std::vector<quantity>& list, std::vector<double> chunk_data::*array) {
       for (std::size_t j = 0; j < list.size(); ++j)
-        add("final_" + list[j].name, "final", list[j].unit, about(list[j]) + ", at t_final", shape::instance, NC_DOUBLE,
+        add("final_" + list[j].name, "final", list[j].unit, about(list[j]) + ", at t_final", axes{instance}, NC_DOUBLE,
             column(array, j));
     };
     all(m_.states, &chunk_data::final_state);
     all(m_.outputs, &chunk_data::final_output);
     all(m_.discretes, &chunk_data::final_discrete);
-    add("t_final", "final", m_.time_unit, "time at which the instance ended", shape::instance, NC_DOUBLE,
+    add("t_final", "final", m_.time_unit, "time at which the instance ended", axes{instance}, NC_DOUBLE,
         column(&chunk_data::t_final));
   }
 
   void counters() {
     field& status =
-        add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE, column(&chunk_data::status));
+        add("status", "status", "1", "how the instance ended", axes{instance}, NC_UBYTE, column(&chunk_data::status));
     for (const status_row& row : status_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
     status.unset = static_cast<long long>(saltus::status::not_run);
-    add("ok", "ok", "1", "the instance is what was asked for: its status is one of those that end well",
-        shape::instance, NC_UBYTE, derived_column(&derived_columns::ok))
+    add("ok", "ok", "1", "the instance is what was asked for: its status is one of those that end well", axes{instance},
+        NC_UBYTE, derived_column(&derived_columns::ok))
         .truth = true;
     field& exception = add("exception", "exception", "1", "what lanes gave up with before the instance was rescued",
-                           shape::instance, NC_UBYTE, column(&chunk_data::exception));
+                           axes{instance}, NC_UBYTE, column(&chunk_data::exception));
     exception.flags = {{0, "none"}};
     for (const status_row& row : status_table)
       if (is_rescued_from(row.id, m_)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
     for (std::size_t j = 0; j < abi::counter_count; ++j) {
       const abi::counter_row& counter = abi::counter_table[j];
       if (counter.of == abi::counted_of::constrained_models && !has_residuals(m_)) continue;
-      add(counter.name, "counter", "1", counter.about, shape::instance, NC_INT64,
+      add(counter.name, "counter", "1", counter.about, axes{instance}, NC_INT64,
           column(abi::counter_members<std::vector<long long>>[j]));
     }
   }
 
   void residuals() {
-    add("residual", "residual", "", "largest residual of a constraint after an accepted step", shape::instance,
+    add("residual", "residual", "", "largest residual of a constraint after an accepted step", axes{instance},
         NC_DOUBLE, column(&chunk_data::residual));
     field& of = add(
         "residual_of", "residual", "1",
         m_.constraints.empty() ? "state to whose equation that residual belongs" : "the constraint that residual is of",
-        shape::instance, NC_INT64, column(&chunk_data::residual_of));
+        axes{instance}, NC_INT64, column(&chunk_data::residual_of));
     of.unset = -1;
     of.flags = {{-1, "none"}};
     for (const std::string& name : names_of_residuals(m_))
@@ -187,14 +212,14 @@ class field_list {
     field& dependent = add("dependent", "residual", "1",
                            "constraints that depend on each other where the instance has ended as inconsistent or at a "
                            "dead point",
-                           shape::instance, NC_INT64, column(&chunk_data::dependent));
+                           axes{instance}, NC_INT64, column(&chunk_data::dependent));
     for (std::size_t k = 0; k < m_.constraints.size() && k < 62; ++k) dependent.bits.push_back(m_.constraints[k].name);
   }
 
   void reductions() {
     for (std::size_t j = 0; j < p_.reductions.size(); ++j) {
       const reduction& r = p_.reductions[j];
-      add(r.name, "reduction", unit_of(r, m_), about_reduction(r, m_), shape::instance, NC_DOUBLE,
+      add(r.name, "reduction", unit_of(r, m_), about_reduction(r, m_), axes{instance}, NC_DOUBLE,
           column(&chunk_data::reductions, j));
     }
   }
@@ -227,7 +252,7 @@ class field_list {
         add(is_growth ? "lyapunov_status" : "sensitivity_status", is_growth ? "lyapunov" : "sensitivity", "1",
             is_growth ? "whether there are exponents, or why they are NaN"
                       : "whether the derivatives exist, or why they are NaN",
-            shape::instance, NC_UBYTE, column(&chunk_data::sensitivity));
+            axes{instance}, NC_UBYTE, column(&chunk_data::sensitivity));
     for (const sensitivity_row& row : sensitivity_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
     status.unset = static_cast<long long>(saltus::sensitivity::not_ended);
   }
@@ -235,7 +260,7 @@ class field_list {
   void exponents() {
     const auto k = static_cast<std::size_t>(p_.exponents);
     const auto number = [&](const std::string& name, const std::string& about, std::size_t j) {
-      add(name, "lyapunov", "", about, shape::instance, NC_DOUBLE, column(&chunk_data::final_derivative, j));
+      add(name, "lyapunov", "", about, axes{instance}, NC_DOUBLE, column(&chunk_data::final_derivative, j));
     };
     for (std::size_t j = 0; j < k; ++j)
       number(fmt::format("lyapunov_{}", j + 1), fmt::format("Lyapunov exponent {}, per unit of time", j + 1), j);
@@ -256,7 +281,7 @@ class field_list {
     const auto add_final = [&](const std::string& name, const std::string& unit, const std::string& what,
                                std::size_t j) {
       const derivative d = derivative_of(name, unit, what, j);
-      add(d.name, "sensitivity", d.unit, d.about, shape::instance, NC_DOUBLE,
+      add(d.name, "sensitivity", d.unit, d.about, axes{instance}, NC_DOUBLE,
           column(&chunk_data::final_derivative, k++));
     };
     for (std::size_t j = 0; j < directions(p_); ++j) {
@@ -268,39 +293,39 @@ class field_list {
   }
 
   void times() {
-    field& time = add("time", "time", m_.time_unit, "time of the sample", shape::time, NC_DOUBLE, nullptr);
-    time.fixed = p_.sample_times;
-    for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
-      time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
+    auto& all = add("time", "time", m_.time_unit, "time of the sample", axes{time}, NC_DOUBLE).fixed;
+    all = p_.sample_times;
+    for (std::int64_t k = std::ssize(all); k < p_.sample_count; ++k)
+      all.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
   }
 
   void samples() {
     if (common_times(p_)) times();
     else
-      add("sample_time", "time", m_.time_unit, "time of the sample", shape::instance_time, NC_DOUBLE,
+      add("sample_time", "time", m_.time_unit, "time of the sample", axes{instance, time}, NC_DOUBLE,
           derived_column(&derived_columns::sample_time));
     std::size_t j = 0;
     for (const auto* list : {&m_.states, &m_.outputs})
       for (const quantity& q : *list)
-        add(q.name, "sample", q.unit, about(q), shape::instance_time, NC_DOUBLE,
+        add(q.name, "sample", q.unit, about(q), axes{instance, time}, NC_DOUBLE,
             column(&chunk_data::samples, j++, p_.sample_count));
     for (std::size_t by = 0; by < directions(p_); ++by)
       for (const auto* list : {&m_.states, &m_.outputs})
         for (const quantity& q : *list) {
           const derivative d = derivative_of(q.name, q.unit, q.name, by);
-          add(d.name, "sample", d.unit, d.about, shape::instance_time, NC_DOUBLE,
+          add(d.name, "sample", d.unit, d.about, axes{instance, time}, NC_DOUBLE,
               column(&chunk_data::samples, j++, p_.sample_count));
         }
   }
 
   void events() {
-    add("event_row_size", "event", "1", "rows of the event log that belong to the instance", shape::instance, NC_INT64,
+    add("event_row_size", "event", "1", "rows of the event log that belong to the instance", axes{instance}, NC_INT64,
         derived_column(&derived_columns::row_size));
-    add("event_instance", "event", "1", "index of the instance of the event", shape::event, NC_INT64,
+    add("event_instance", "event", "1", "index of the instance of the event", axes{event}, NC_INT64,
         derived_column(&derived_columns::instance));
-    add("event_time", "event", m_.time_unit, "time of the event", shape::event, NC_DOUBLE,
+    add("event_time", "event", m_.time_unit, "time of the event", axes{event}, NC_DOUBLE,
         derived_column(&derived_columns::time));
-    field& guard = add("event_guard", "event", "1", "guard or time event that was due", shape::event, NC_INT,
+    field& guard = add("event_guard", "event", "1", "guard or time event that was due", axes{event}, NC_INT,
                        derived_column(&derived_columns::guard));
     for (const std::string& name : event_names(m_)) guard.flags.emplace_back(guard.flags.size(), name);
     if (guard.flags.empty()) guard.flags = {{-1, "none"}};  // no event is possible, but readers ask for the names
@@ -310,14 +335,14 @@ class field_list {
       for (const auto* list : {&m_.states, &m_.outputs})
         for (const quantity& q : *list)
           if (j < logged_quantities(p_))
-            add(prefix + q.name, "event", q.unit, about(q) + when, shape::event, NC_DOUBLE,
+            add(prefix + q.name, "event", q.unit, about(q) + when, axes{event}, NC_DOUBLE,
                 derived_column(columns, j++));
     };
     add_point("before_", ", before the event", &derived_columns::before);
     add_point("event_", ", after the event", &derived_columns::after);
     for (std::size_t j = 0; j < directions(p_); ++j) {
       const derivative d = derivative_of("event_time", m_.time_unit, "the time of the event", j);
-      add(d.name, "event", d.unit, d.about, shape::event, NC_DOUBLE,
+      add(d.name, "event", d.unit, d.about, axes{event}, NC_DOUBLE,
           derived_column(&derived_columns::before, logged_quantities(p_) + j));
     }
   }
@@ -326,11 +351,10 @@ class field_list {
     for (std::size_t j = 0; j < m_.tables.size(); ++j) {
       const tabulated& t = m_.tables[j];
       const knots& k = p_.tables->all()[j].knots;
+      const dimension knot = listed_dimension("knot_" + t.name, k.times.size());
       const auto add_numbers = [&](const std::string& name, const std::string& unit, const std::string& about,
                                    const std::vector<double>& numbers) {
-        field& f = add(name, "table", unit, about, shape::knots, NC_DOUBLE, nullptr);
-        f.of = static_cast<int>(j);
-        f.fixed = numbers;
+        add(name, "table", unit, about, axes{knot}, NC_DOUBLE).fixed = numbers;
       };
       add_numbers("knot_" + t.name, m_.time_unit, "time of a knot of " + t.name, k.times);
       add_numbers("table_" + t.name, t.unit, t.about.empty() ? t.name : t.about, k.values);
@@ -340,38 +364,69 @@ class field_list {
   void statistics() {
     const auto columns = statistic_columns(p_);
     for (std::size_t j = 0; j < columns.size(); ++j)
-      add("statistics_" + columns[j].name, "statistics", columns[j].unit, columns[j].about, shape::statistic, NC_DOUBLE,
-          nullptr)
-          .of = static_cast<int>(j);
+      add("statistics_" + columns[j].name, "statistics", columns[j].unit, columns[j].about, axes{statistic}, NC_DOUBLE)
+          .at_end = [j](const host::statistics& all, const sensitivity_indices&) {
+        final_values values;
+        if (j < all.summaries.size()) append(values.reals, statistic_numbers(all.summaries[j]));
+        return values;
+      };
     for (std::size_t j = 0; j < p_.histograms.size(); ++j) {
       const histogram_request& h = p_.histograms[j];
       const histogram_bins bins = {h.from, h.to, h.bins};
-      const auto& what = columns[static_cast<std::size_t>(h.column)];
-      add("histogram_" + h.name, "histogram", "1", "instances with this " + h.name, shape::bin, NC_INT64, nullptr).of =
-          static_cast<int>(j);
-      field& middle = add("bin_" + h.name, "bin", what.unit, "middle of the bin", shape::bin, NC_DOUBLE, nullptr);
-      middle.of = static_cast<int>(j);
-      for (int k = 0; k < h.bins; ++k) middle.fixed.push_back(0.5 * bins.edge(k) + 0.5 * bins.edge(k + 1));
+      const dimension bin = listed_dimension("bin_" + h.name, static_cast<std::size_t>(h.bins));
+      add("histogram_" + h.name, "histogram", "1", "instances with this " + h.name, axes{bin}, NC_INT64).at_end =
+          [j](const host::statistics& all, const sensitivity_indices&) {
+            final_values values;
+            if (j >= all.histograms.size()) return values;
+            const auto& [name, ends, counts, below, above] = all.histograms[j];
+            append(values.counts, counts);
+            values.attributes = {{"from", ends.from}, {"to", ends.to}, {"below", below}, {"above", above}};
+            return values;
+          };
+      auto& middle = add(bin.name, "bin", columns[static_cast<std::size_t>(h.column)].unit, "middle of the bin",
+                         axes{bin}, NC_DOUBLE)
+                         .fixed;
+      for (int k = 0; k < h.bins; ++k) middle.push_back(0.5 * bins.edge(k) + 0.5 * bins.edge(k + 1));
     }
   }
 
   void bands() {
     if (!p_.rows) times();
-    int k = 0;
+    const auto count = static_cast<std::size_t>(p_.sample_count);
+    std::size_t first = 0;
     for (const auto* list : {&m_.states, &m_.outputs})
-      for (const quantity& q : *list)
+      for (const quantity& q : *list) {
         add("statistics_" + q.name, "bands", q.unit, about(q) + ", over the instances that ended well",
-            shape::time_statistic, NC_DOUBLE, nullptr)
-            .of = k++;
+            axes{time, statistic}, NC_DOUBLE)
+            .at_end = [first, count](const host::statistics& all, const sensitivity_indices&) {
+          final_values values;
+          for (std::size_t k = first; k < first + count && k < all.bands.size(); ++k)
+            append(values.reals, statistic_numbers(all.bands[k]));
+          return values;
+        };
+        first += count;
+      }
     if (p_.quantiles.empty()) return;
-    add("quantile", "quantile", "1", "part of the instances that are below", shape::quantile, NC_DOUBLE, nullptr)
-        .fixed = p_.quantiles;
-    k = 0;
+    const dimension quantile = listed_dimension("quantile", p_.quantiles.size());
+    add("quantile", "quantile", "1", "part of the instances that are below", axes{quantile}, NC_DOUBLE).fixed =
+        p_.quantiles;
+    first = 0;
     for (const auto* list : {&m_.states, &m_.outputs})
-      for (const quantity& q : *list)
+      for (const quantity& q : *list) {
         add("quantiles_" + q.name, "quantiles", q.unit, about(q) + ", quantiles of the instances that ended well",
-            shape::time_quantile, NC_DOUBLE, nullptr)
-            .of = k++;
+            axes{time, quantile}, NC_DOUBLE)
+            .at_end = [first, count, parts = p_.quantiles](const host::statistics& all, const sensitivity_indices&) {
+          final_values values;
+          double error = 0;
+          for (std::size_t k = first; k < first + count && k < all.values.size(); ++k) {
+            for (const double part : parts) values.reals.push_back(all.values[k].quantile(part));
+            error = std::max(error, all.values[k].error());
+          }
+          if (!values.reals.empty()) values.attributes = {{"relative_error", error}};
+          return values;
+        };
+        first += count;
+      }
   }
 
   void indices() {
@@ -381,8 +436,14 @@ class field_list {
         const auto& [suffix, about] = sensitivity_parts[part];
         const bool is_of_pairs = names[index] == second_order_name;
         add("sensitivity_" + names[index] + suffix, "sensitivity", "1", names[index] + about,
-            is_of_pairs ? shape::outcome_pair : shape::outcome_input, NC_DOUBLE, nullptr)
-            .of = static_cast<int>(index * sensitivity_parts.size() + part);
+            axes{outcome, is_of_pairs ? pair : input}, NC_DOUBLE)
+            .at_end = [index, part](const host::statistics&, const sensitivity_indices& all) {
+          final_values values;
+          for (const auto& one : all.outcomes)
+            for (const index_estimate& e : one.indices.at(index))
+              values.reals.push_back(std::array{e.value, e.low, e.high, e.left_out}[part]);
+          return values;
+        };
       }
   }
 
@@ -395,34 +456,38 @@ class field_list {
 
 std::vector<field> detail::fields_of(const plan& p) { return field_list(p).take(); }
 
-bool detail::is_index(const field& f) { return f.shape == shape::outcome_input || f.shape == shape::outcome_pair; }
+std::vector<dimension> detail::dimensions_of(const plan& p, const std::vector<field>& fields) {
+  const all_dimensions known(p);
+  std::vector<dimension> all{known.instance};
+  if (p.sample_count > 0) all.push_back(known.time);
+  if (p.log_events) all.push_back(known.event);
+  if (p.statistics) all.push_back(known.statistic);
+  if (!p.indices.empty()) all.insert(all.end(), {known.outcome, known.input});
+  if (known.pair.length > 0 && !p.indices.empty()) all.push_back(known.pair);
+  for (const field& f : fields)
+    for (const dimension& d : f.axes)
+      if (std::find(all.begin(), all.end(), d) == all.end()) all.push_back(d);
+  return all;
+}
 
-std::size_t detail::size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
+std::string_view detail::final_values::bytes() const {
+  return counts.empty() ? std::string_view(reinterpret_cast<const char*>(reals.data()), 8 * reals.size())
+                        : std::string_view(reinterpret_cast<const char*>(counts.data()), 8 * counts.size());
+}
 
-std::vector<std::pair<std::string, std::int64_t>> detail::axes_of(const field& f, const plan& p) {
-  const std::pair<std::string, std::int64_t> instance{"instance", p.count}, time{"time", p.sample_count},
-      statistic{"statistic", static_cast<std::int64_t>(statistic_names.size())},
-      quantile{"quantile", std::ssize(p.quantiles)}, outcome{"sensitivity_outcome", std::ssize(p.indices)};
-  const auto inputs = static_cast<int>(p.random.size());
-  switch (f.shape) {
-    case shape::scalar: return {};
-    case shape::instance: return {instance};
-    case shape::time: return {time};
-    case shape::instance_time: return {instance, time};
-    case shape::event: return {{"event", 0}};
-    case shape::statistic: return {statistic};
-    case shape::time_statistic: return {time, statistic};
-    case shape::quantile: return {quantile};
-    case shape::time_quantile: return {time, quantile};
-    case shape::outcome_input: return {outcome, {"sensitivity_input", inputs}};
-    case shape::outcome_pair: return {outcome, {"sensitivity_pair", std::ssize(input_pairs(p.design, inputs))}};
-    case shape::bin: {
-      const auto& h = p.histograms[static_cast<std::size_t>(f.of)];
-      return {{"bin_" + h.name, h.bins}};
-    }
-    case shape::knots: return {{"knot_" + p.model.tables[static_cast<std::size_t>(f.of)].name, std::ssize(f.fixed)}};
-  }
-  return {};
+std::size_t detail::field::number_bytes() const { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
+
+std::size_t detail::field::row_bytes() const {
+  std::size_t bytes = number_bytes();
+  for (std::size_t k = 1; k < axes.size(); ++k) bytes *= static_cast<std::size_t>(axes[k].length);
+  return bytes;
+}
+
+void detail::field::put_unset(void* to, std::size_t length) const {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const void* const one = type == NC_DOUBLE ? static_cast<const void*>(&nan) : &unset;
+  for (std::size_t at = 0, size = number_bytes(); at < length; at += size)
+    std::memcpy(static_cast<char*>(to) + at, one, size);  // of an integer, its lower bytes
 }
 
 std::vector<detail::name_list> detail::name_lists_of(const plan& p) {
@@ -442,45 +507,6 @@ std::vector<detail::name_list> detail::name_lists_of(const plan& p) {
   all.push_back({"sensitivity_input", "sensitivity", "to which input", setup.inputs});
   if (!pairs.empty()) all.push_back({"sensitivity_pair", "sensitivity", "to which two inputs", pairs});
   return all;
-}
-
-namespace {
-
-std::vector<double> index_numbers(const field& f, const sensitivity_indices& indices) {
-  const auto of = static_cast<std::size_t>(f.of);
-  std::vector<double> numbers;
-  for (const auto& outcome : indices.outcomes)
-    for (const index_estimate& e : outcome.indices.at(of / sensitivity_parts.size()))
-      numbers.push_back(std::array{e.value, e.low, e.high, e.left_out}[of % sensitivity_parts.size()]);
-  return numbers;
-}
-
-std::vector<double> band_numbers(const field& f, const plan& p, const saltus::host::statistics& all) {
-  std::vector<double> numbers;
-  const auto times = static_cast<std::size_t>(p.sample_count), first = static_cast<std::size_t>(f.of) * times;
-  for (std::size_t k = first; k < first + times; ++k) {
-    if (f.shape == shape::time_statistic)
-      for (const double number : statistic_numbers(all.bands.at(k))) numbers.push_back(number);
-    else
-      for (const double part : p.quantiles) numbers.push_back(all.values.at(k).quantile(part));
-  }
-  return numbers;
-}
-
-}  // namespace
-
-detail::final_numbers detail::final_numbers_of(const field& f, const plan& p, const saltus::host::statistics& all,
-                                               const sensitivity_indices& indices) {
-  if (is_index(f)) return {index_numbers(f, indices), {}};  // none: they stay NaN
-  if (!p.statistics) return {};
-  const auto of = static_cast<std::size_t>(f.of);
-  if (f.shape == shape::time_statistic || f.shape == shape::time_quantile) return {band_numbers(f, p, all), {}};
-  if (f.role == "statistics") {
-    const auto numbers = statistic_numbers(all.summaries.at(of));
-    return {{numbers.begin(), numbers.end()}, {}};
-  }
-  if (f.role == "histogram") return {{}, {all.histograms.at(of).counts.begin(), all.histograms.at(of).counts.end()}};
-  return {};
 }
 
 derived_columns detail::derive(const chunk_data& c, const plan& p) {
@@ -547,24 +573,6 @@ const std::vector<std::string>& reserved_names() {
     return all;
   }();
   return names;
-}
-
-void check_names(const plan& p) {
-  std::vector<std::pair<std::string, std::string>> taken = {{"instance", "the dimension of instances"}};
-  if (p.sample_count > 0) taken.emplace_back("time", "the dimension of samples");
-  if (p.log_events) taken.emplace_back("event", "the dimension of events");
-  if (p.log_events && p.file.ends_with(".zarr")) taken.emplace_back("event_log", "the groups of the event log");
-  if (p.statistics) taken.emplace_back("statistic", "the names of statistics");
-  for (const field& f : detail::fields_of(p)) {
-    if (f.shape == shape::time) continue;  // a coordinate has the name of its dimension
-    const std::string what = f.role + ", " + f.about;
-    for (const auto& [name, other] : taken)
-      if (name == f.name)
-        throw error(exit_model, fmt::format("model {}: two variables of the result file would be called `{}` ({}; {}); "
-                                            "rename the state, parameter, output or discrete variable",
-                                            p.model.name, name, other, what));
-    taken.emplace_back(f.name, what);
-  }
 }
 
 }  // namespace saltus::host

@@ -28,7 +28,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ensemble/chunk.hpp"
@@ -46,9 +48,6 @@ double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64
 /// Names that states, parameters, outputs and discrete variables must not have, whatever a run writes.
 const std::vector<std::string>& reserved_names();
 
-/// Throws `error` (exit_model) with both variables if two variables of the result file would have the same name.
-void check_names(const plan& p);
-
 /// The variables of an index: suffixes of their names, and descriptions.
 inline constexpr std::array<std::pair<const char*, const char*>, 4> sensitivity_parts = {{
     {"", ""},
@@ -56,6 +55,12 @@ inline constexpr std::array<std::pair<const char*, const char*>, 4> sensitivity_
     {"_high", ", upper end of its interval"},
     {"_left_out", ", share of its terms that was left out"},
 }};
+
+struct attribute {
+  std::string name;
+  /// Lists have the type of their variable.
+  std::variant<std::string, double, long long, unsigned long long, std::vector<int>, std::vector<long long>> value;
+};
 
 namespace detail {
 
@@ -73,44 +78,57 @@ struct derived_columns {
   void clear_events();
 };
 
-enum class shape {
-  scalar,
-  instance,
-  time,
-  instance_time,
-  event,
-  statistic,
-  time_statistic,
-  quantile,
-  time_quantile,
-  bin,
-  outcome_input,
-  outcome_pair,
-  knots
+/// A dimension of variables. Numbers along instances are known chunk by chunk, and rows of events with the logs of
+/// chunks; others in the beginning or at the end.
+struct dimension {
+  enum class kind { instance, event, time, statistic, listed };  ///< listed: quantiles, bins, inputs, knots ...
+  kind which;
+  std::string name;
+  std::int64_t length;  ///< of events 0: it is not known beforehand
+
+  bool operator==(const dimension&) const = default;
+};
+
+/// The values of a variable known only at the end: reals, or counts of a histogram; and attributes. No numbers: they
+/// cannot be computed and stay unset.
+struct final_values {
+  std::vector<double> reals = {};
+  std::vector<std::int64_t> counts = {};
+  std::vector<attribute> attributes = {};
+  std::string_view bytes() const;
 };
 
 /// One variable of the file: its name, its meaning, and the place of its numbers.
 struct field {
-  std::string name, role, unit, about;  ///< empty unit: unknown
-  detail::shape shape = shape::instance;
-  int type = 0;                                    ///< NetCDF external type, the same as in memory
-  std::vector<double> fixed;                       ///< the values of a scalar or of `time(time)`
-  std::vector<std::pair<int, std::string>> flags;  ///< values and their meanings
-  std::vector<std::string> bits = {};              ///< meanings of single bits, from the lowest
-  bool truth = false;                              ///< a truth value
-  long long unset = 0;                             ///< for integers: the value for instances that are never written
-  /// The values of one chunk, for shapes with instances or events.
+  std::string name, role, unit, about;                  ///< empty unit: unknown
+  std::vector<dimension> axes = {};                     ///< the last one fastest; none: a scalar
+  int type = 0;                                         ///< NetCDF external type, the same as in memory
+  std::vector<double> fixed = {};                       ///< values known in the beginning
+  std::vector<std::pair<int, std::string>> flags = {};  ///< values and their meanings
+  std::vector<std::string> bits = {};                   ///< meanings of single bits, from the lowest
+  bool truth = false;                                   ///< a truth value
+  long long unset = 0;                                  ///< for integers: the value of numbers that are never written
+  /// The values of one chunk, of a variable with instances or events.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
-  int of = -1;  ///< index of the statistic, band or table
-  int id = -1;  ///< NetCDF variable
+  /// The values at the end.
+  std::function<final_values(const statistics&, const sensitivity_indices&)> at_end = {};
+
+  bool is_along(dimension::kind first) const { return !axes.empty() && axes[0].which == first; }
+  bool has_rows() const { return is_along(dimension::kind::instance); }
+  bool has_events() const { return is_along(dimension::kind::event); }
+  /// Every number of an array is known in the beginning.
+  bool is_given() const { return !axes.empty() && !fixed.empty(); }
+  std::size_t number_bytes() const;
+  std::size_t row_bytes() const;  ///< the numbers of one place along the first dimension
+  /// Sets `length` bytes to the value of numbers that are never written.
+  void put_unset(void* to, std::size_t length) const;
 };
 
 /// Every variable of the file, in its order there.
 std::vector<field> fields_of(const plan& p);
 
-/// The dimensions of a variable and their lengths, the last one fastest; the length of `event` is 0, since it is not
-/// known beforehand.
-std::vector<std::pair<std::string, std::int64_t>> axes_of(const field& f, const plan& p);
+/// The dimensions of the file, in their order there.
+std::vector<dimension> dimensions_of(const plan& p, const std::vector<field>& fields);
 
 /// A variable with the names along a dimension; it has the name of the dimension.
 struct name_list {
@@ -118,23 +136,6 @@ struct name_list {
   std::vector<std::string> names;
 };
 std::vector<name_list> name_lists_of(const plan& p);
-
-/// Is this a variable of sensitivity indices? Derivatives have the same role.
-bool is_index(const field& f);
-
-/// Bytes of a number of a NetCDF type.
-std::size_t size_of(int type);
-
-/// The values of a variable known only at the end, of statistics or sensitivity indices: reals, or counts of a
-/// histogram. Empty: not such a variable, or not computable.
-struct final_numbers {
-  std::vector<double> reals;
-  std::vector<std::int64_t> counts;
-  bool empty() const { return reals.empty() && counts.empty(); }
-  const void* data() const { return counts.empty() ? static_cast<const void*>(reals.data()) : counts.data(); }
-};
-final_numbers final_numbers_of(const field& f, const plan& p, const statistics& all,
-                               const sensitivity_indices& indices);
 
 /// The derived columns of a chunk, except its events.
 derived_columns derive(const chunk_data& c, const plan& p);

@@ -20,7 +20,7 @@ std::int64_t expected_bytes(const plan& p);
 std::int64_t stored_bytes(const plan& p, std::int64_t event_rows);
 std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t instances);
 
-/// Largest number of bytes of the file that a result_writer keeps in memory.
+/// Largest number of bytes of the file that a netcdf_writer keeps in memory.
 std::int64_t buffer_bytes(const plan& p);
 
 namespace detail {
@@ -29,8 +29,8 @@ namespace detail {
 /// large enough for streaming, small enough to keep one chunk of every variable in memory.
 inline constexpr std::size_t max_chunk_rows = 65536;
 
-/// The chunk lengths of a variable by dimension; empty: it is stored in one block.
-std::vector<std::size_t> chunk_shape(const field& f, const plan& p);
+/// The chunk lengths of a variable by dimension; empty: it has few numbers, which are stored in its header.
+std::vector<std::size_t> chunk_lengths(const field& f, const plan& p);
 std::size_t bytes_of_chunk(const field& f, const std::vector<std::size_t>& chunk);
 
 }  // namespace detail

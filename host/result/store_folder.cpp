@@ -12,12 +12,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "abi/status.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "result/zarr_format.hpp"
+#include "result/format.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -28,26 +26,10 @@ constexpr const char* lock_name = ".lock";
 
 std::string reason(int system_error) { return std::strerror(system_error); }
 
-bool has_ended(char status) {
-  const auto number = static_cast<unsigned char>(status);
-  return number >= status_count || status_table[number].group != status_group::not_finished;
-}
-
-/// Does an unfinished store contain finished instances, which would be lost with it?
-bool has_finished_instances(const fs::path& part) {
-  if (attributes_of_store(part).is_null()) return false;
-  std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(part / "status" / "c", failure)) {
-    std::string bytes = read_file(entry.path());
-    if (unseal_chunk(bytes) && std::any_of(bytes.begin(), bytes.end(), has_ended)) return true;
-  }
-  return false;
-}
-
 /// May a folder be taken over? It may if it is empty, or contains a lock or a store that saltus has begun.
-bool may_be_taken(const fs::path& part) {
+bool may_be_taken(const fs::path& store, const fs::path& part) {
   std::error_code failure;
-  if (fs::exists(part / lock_name, failure) || !attributes_of_store(part).is_null()) return true;
+  if (fs::exists(part / lock_name, failure) || format_of(store).is_result(part)) return true;
   return fs::is_empty(part, failure) && !failure;
 }
 
@@ -140,7 +122,7 @@ void store_folder::make() {
     if (!fs::exists(fs::symlink_status(part_, ignored))) return;
     fail(fmt::format("{} exists and is not a folder: remove it", part_.string()));
   }
-  if (!is_new && !may_be_taken(part_)) {
+  if (!is_new && !may_be_taken(store_, part_)) {
     if (!fs::exists(part_, ignored)) return;
     fail(fmt::format("{} exists and is not a store that saltus has begun: remove it", part_.string()));
   }
@@ -182,7 +164,7 @@ bool store_folder::is_mine() const {
 /// Renames a folder with finished instances of a dead run to the first free name; otherwise empties it.
 void store_folder::make_room() {
   std::error_code failure;
-  if (older_ == abandoned::set_aside && has_finished_instances(part_)) {
+  if (older_ == abandoned::set_aside && format_of(store_).has_ended_instances(part_)) {
     for (int n = 1; set_aside_.empty(); ++n) {
       const fs::path name = fmt::format("{}.{}", part_.string(), n);
       if (rename_folder(part_, name)) set_aside_ = name;

@@ -1,4 +1,4 @@
-// The unfinished folder of a Zarr store: which run owns it, how files are added to it, and how it gets its final name.
+// The unfinished folder of a store, a result that is a folder: which run owns it, how files are added to it, and how it gets its final name.
 // It corresponds to part_file.hpp.
 //
 // While a run lasts, it writes into `<store>.part/` and locks `.lock` in it, so that another run can tell the folder

@@ -96,13 +96,11 @@ std::uint32_t crc32c(std::string_view bytes) {
   return crc32c_by_table(bytes);
 }
 
-bool is_zarr(const std::filesystem::path& result) { return result.extension() == ".zarr"; }
-
 json metadata_of(const zarr_array& a) {
   json shape = json::array(), names = json::array();
-  for (const auto& [name, length] : a.axes) {
-    names.push_back(name);
-    shape.push_back(length);
+  for (const detail::dimension& d : a.axes) {
+    names.push_back(d.name);
+    shape.push_back(d.length);
   }
   json all;
   all["zarr_format"] = 3;

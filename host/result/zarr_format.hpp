@@ -14,16 +14,12 @@
 
 namespace saltus::host {
 
-/// Is a result of this name a Zarr store?
-bool is_zarr(const std::filesystem::path& result);
-
 /// An array as described by its zarr.json.
 struct zarr_array {
-  std::vector<std::pair<std::string, std::int64_t>>
-      axes;                         ///< names of dimensions and their lengths, the last one fastest
-  std::vector<std::int64_t> chunk;  ///< lengths of a chunk
-  int type = 0;                     ///< NetCDF external type; NC_STRING: text
-  long long unset = 0;              ///< for integers: the value outside of chunks; reals are NaN there
+  std::vector<detail::dimension> axes;  ///< the last one fastest
+  std::vector<std::int64_t> chunk;      ///< lengths of a chunk
+  int type = 0;                         ///< NetCDF external type; NC_STRING: text
+  long long unset = 0;                  ///< for integers: the value outside of chunks; reals are NaN there
   std::vector<attribute> attributes = {};
 };
 

@@ -1,27 +1,24 @@
 #include "result/zarr_writer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 #include <netcdf.h>
 #include <nlohmann/json.hpp>
 
-#include "abi/status.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "result/storage.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus::host {
 
 using detail::derived_columns;
+using detail::dimension;
 using detail::field;
-using detail::shape;
-using detail::size_of;
 
 namespace {
 
@@ -33,30 +30,7 @@ constexpr std::int64_t event_rows = detail::max_chunk_rows;
 constexpr const char* run_name = ".run";
 constexpr const char* parts_name = ".parts";
 
-/// Checks before the folder is created, so that a refused result leaves no trace.
-const std::filesystem::path& checked(const std::filesystem::path& path, const plan& p, existing older) {
-  check_names(p);
-  check_result_path(path, older, p.inputs);
-  return path;
-}
-
-bool has_ended(unsigned char status) { return status_table[status].group != status_group::not_finished; }
-
 std::int64_t chunks_of(std::int64_t count, std::int64_t rows) { return (count + rows - 1) / rows; }
-
-/// `bytes` bytes of unset values.
-std::string unset_bytes(const field& f, std::int64_t bytes) {
-  if (f.type == NC_UBYTE) return std::string(static_cast<std::size_t>(bytes), static_cast<char>(f.unset));
-  std::array<char, sizeof(double)> one{};
-  const auto size = size_of(f.type);
-  if (constexpr double nan = std::numeric_limits<double>::quiet_NaN(); f.type == NC_DOUBLE)
-    std::memcpy(one.data(), &nan, size);
-  else std::memcpy(one.data(), &f.unset, size);  // for an int, the lower half
-  std::string all;
-  all.reserve(static_cast<std::size_t>(bytes));
-  while (std::ssize(all) < bytes) all.append(one.data(), size);
-  return all;
-}
 
 /// The name of the only chunk of an array.
 std::string first_chunk(const zarr_array& a) { return chunk_name(std::vector<std::int64_t>(a.axes.size())); }
@@ -64,18 +38,20 @@ std::string first_chunk(const zarr_array& a) { return chunk_name(std::vector<std
 /// The convention of xarray: NaN means missing.
 const attribute missing_is_nan = {"_FillValue", std::string("AAAAAAAA+H8=")};
 
-bool is_given(const field& f) {
-  return f.shape == shape::time || f.shape == shape::bin || f.shape == shape::knots || f.shape == shape::quantile;
-}
-
 /// Names of groups have numbers of equal width, so that they sort in order.
 std::string group_of_events(std::int64_t index, std::int64_t chunks) {
   return fmt::format("event_log/{:0{}}", index, fmt::formatted_size("{}", chunks - 1));
 }
 
-}  // namespace
+/// The name of the chunk with these rows.
+std::string chunk_of_rows(const field& f, std::int64_t index) {
+  std::vector<std::int64_t> place(f.axes.size());
+  place[0] = index;
+  return chunk_name(place);
+}
 
-std::int64_t zarr_chunk_rows(const plan& p) {
+/// Instances in a chunk: output.store_chunk, or 1/64 of the ensemble, but at most 4 MiB per variable and chunk.
+std::int64_t chunk_rows(const plan& p) {
   if (p.store_chunk > 0) return std::min(p.store_chunk, p.count);
   constexpr std::int64_t chunks = 64, bytes = std::int64_t{4} << 20;
   const std::int64_t width = 8 * std::max<std::int64_t>(p.sample_count, 1);
@@ -85,43 +61,97 @@ std::int64_t zarr_chunk_rows(const plan& p) {
   return rows < statistics_block ? rows : std::min(p.count, rows / statistics_block * statistics_block);
 }
 
-std::int64_t zarr_bytes(const plan& p, std::int64_t rows_of_events) {
+std::int64_t bytes_of_store(const plan& p, std::int64_t rows_of_events) {
   constexpr std::int64_t head = 1024;  // description of a variable
-  const std::int64_t chunk = zarr_chunk_rows(p), chunks = chunks_of(p.count, chunk);
+  const std::int64_t chunk = chunk_rows(p), chunks = chunks_of(p.count, chunk);
   double bytes = static_cast<double>(p.text.size()) + 4 * head;
   for (const field& f : detail::fields_of(p)) {
     double numbers = 1;
-    for (const auto& [name, length] : detail::axes_of(f, p))
-      numbers *= static_cast<double>(name == "instance" ? chunks * chunk : name == "event" ? rows_of_events : length);
-    bytes += numbers * static_cast<double>(size_of(f.type)) + head;
-    if (f.shape == shape::event) bytes += static_cast<double>(chunks) * head;
-    if (f.shape == shape::instance || f.shape == shape::instance_time)
-      bytes += static_cast<double>(chunks * seal_bytes);
+    for (const dimension& d : f.axes)
+      numbers *= static_cast<double>(d.which == dimension::kind::instance ? chunks * chunk
+                                     : d.which == dimension::kind::event  ? rows_of_events
+                                                                          : d.length);
+    bytes += numbers * static_cast<double>(f.number_bytes()) + head;
+    if (f.has_events()) bytes += static_cast<double>(chunks) * head;
+    if (f.has_rows()) bytes += static_cast<double>(chunks * seal_bytes);
   }
   constexpr auto largest = std::numeric_limits<std::int64_t>::max();
   return bytes < static_cast<double>(largest) ? static_cast<std::int64_t>(bytes) : largest;
 }
 
-zarr_writer::zarr_writer(const plan& p, const provenance& origin, existing older, std::shared_ptr<store_folder> folder,
+bool is_store(const std::filesystem::path& store) { return !attributes_of_store(store).is_null(); }
+
+bool has_ended_instances(const std::filesystem::path& part) {
+  if (!is_store(part)) return false;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(part / "status" / "c", failure)) {
+    std::string bytes = read_file(entry.path());
+    if (unseal_chunk(bytes) && std::any_of(bytes.begin(), bytes.end(), has_ended)) return true;
+  }
+  return false;
+}
+
+bool has_texts(const std::filesystem::path& store, const std::map<std::string, std::string>& texts) {
+  const json made = attributes_of_store(store);
+  return std::all_of(texts.begin(), texts.end(),
+                     [&](const auto& one) { return made.value(one.first, "") == one.second; });
+}
+
+completion left_by_parts(const std::filesystem::path& path, std::int64_t parts, const std::string& run) {
+  try {
+    const std::shared_ptr<store_folder> folder = store_folder::left_by_all(path);
+    for (std::int64_t k = 1; k <= parts; ++k)
+      if (!folder->has(fmt::format("{}/{}of{}", parts_name, k, parts))) return {};
+    if (!folder->has(run_name) || folder->get(run_name) != run) return {};
+    return [path, folder](const plan& p, const provenance& origin, existing older) {
+      return std::make_unique<zarr_writer>(path, p, origin, older, folder);
+    };
+  } catch (const store_is_taken&) { return {}; }  // the run that has it completes it, or has done so
+}
+
+const shared_format parts_of_stores{
+    .chunk_rows = chunk_rows,
+    .begin = [](const auto& path, const plan& p, const provenance& origin, existing older,
+                const shared_format::share& which) -> std::unique_ptr<output_file> {
+      return std::make_unique<zarr_writer>(path, p, origin, older, which);
+    },
+    .left_by_parts = left_by_parts,
+};
+
+}  // namespace
+
+const output_format zarr_stores{
+    .name = "Zarr store",
+    .ending = ".zarr",
+    .is_folder = true,
+    .has_store_chunk = true,
+    .event_group = "event_log",
+    .make = [](const auto& path, const plan& p, const provenance& origin, existing older, abandoned part)
+        -> std::unique_ptr<output_file> { return std::make_unique<zarr_writer>(path, p, origin, older, part); },
+    .bytes = bytes_of_store,
+    .buffer_bytes = [](const plan&) { return zarr_writer::usual_bound; },
+    .is_result = is_store,
+    .has_ended_instances = has_ended_instances,
+    .has_texts = has_texts,
+    .shared = &parts_of_stores,
+};
+
+zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
                          std::int64_t bound)
-    : older_(older),
-      bound_(bound),
-      plan_(p),
-      fields_(detail::fields_of(p)),
-      rows_(zarr_chunk_rows(p)),
-      folder_(std::move(folder)),
-      attributes_(attributes_of(p, origin)) {}
+    : output_file(path, p, older), bound_(bound), rows_(chunk_rows(p)), attributes_(attributes_of(p, origin)) {}
 
 zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
                          abandoned part, std::int64_t bound)
-    : zarr_writer(p, origin, older, std::make_shared<store_folder>(checked(path, p, older), part), bound) {
+    : zarr_writer(path, p, origin, older, bound) {
+  folder_ = std::make_shared<store_folder>(path, part);
   ranges_ = {{0, p.count}};
   begin({});
 }
 
 zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
-                         const share& which)
-    : zarr_writer(p, origin, older, store_folder::joined(checked(path, p, older), which.name), usual_bound) {
+                         const shared_format::share& which)
+    : zarr_writer(path, p, origin, older, usual_bound) {
+  folder_ = store_folder::joined(path, which.name);
   part_ = which.name;
   ranges_ = which.ranges;
   begin(which.run);
@@ -129,8 +159,8 @@ zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const
 
 zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
                          std::shared_ptr<store_folder> whole)
-    : zarr_writer(p, origin, older, std::move(whole), usual_bound) {
-  checked(path, p, older);
+    : zarr_writer(path, p, origin, older, usual_bound) {
+  folder_ = std::move(whole);
   part_ = "all";
   begin(folder_->get(run_name));
   part_.clear();
@@ -140,40 +170,32 @@ zarr_writer::~zarr_writer() {
   if (!closed_ && part_.empty() && !ranges_.empty()) folder_->remove();  // chunks written by parts stay
 }
 
-std::shared_ptr<store_folder> zarr_writer::left_by_parts(const std::filesystem::path& path, std::int64_t parts,
-                                                         const std::string& run) {
-  try {
-    std::shared_ptr<store_folder> folder = store_folder::left_by_all(path);
-    for (std::int64_t k = 1; k <= parts; ++k)
-      if (!folder->has(fmt::format("{}/{}of{}", parts_name, k, parts))) return nullptr;
-    return folder->has(run_name) && folder->get(run_name) == run ? folder : nullptr;
-  } catch (const store_is_taken&) { return nullptr; }  // the run that has it completes it, or has done so
-}
-
-void zarr_writer::end_part(bool all) {
+std::string zarr_writer::leave(bool all) {
+  if (part_.empty()) return {};
   closed_ = true;
-  finish_all();
-  if (!all) return;
-  folder_->settle();
-  folder_->put(fmt::format("{}/{}", parts_name, part_), "");
+  end_rows();
+  if (all) {
+    folder_->settle();
+    folder_->put(fmt::format("{}/{}", parts_name, part_), "");
+  }
+  return folder_->path().string();
 }
 
 zarr_array zarr_writer::array_of(const field& f) const {
-  zarr_array a{
-      .axes = detail::axes_of(f, plan_), .chunk = {}, .type = f.type, .unset = f.unset, .attributes = attributes_of(f)};
-  for (const auto& [name, length] : a.axes)
-    a.chunk.push_back(name == "instance" ? rows_ : std::max<std::int64_t>(length, 1));
-  if (f.type == NC_DOUBLE && !is_given(f)) a.attributes.push_back(missing_is_nan);
+  zarr_array a{.axes = f.axes, .chunk = {}, .type = f.type, .unset = f.unset, .attributes = attributes_of(f)};
+  for (const dimension& d : f.axes)
+    a.chunk.push_back(d.which == dimension::kind::instance ? rows_ : std::max<std::int64_t>(d.length, 1));
+  if (f.type == NC_DOUBLE && !f.is_given()) a.attributes.push_back(missing_is_nan);
   return a;
 }
 
 void zarr_writer::define(const std::string& name, const zarr_array& array) const {
-  const bool has_rows = !array.axes.empty() && array.axes[0].first == "instance";
+  const bool has_rows = !array.axes.empty() && array.axes[0].which == dimension::kind::instance;
   folder_->make_folder(name + (array.axes.empty() ? "" : array.axes.size() == 2 && !has_rows ? "/c/0" : "/c"));
   folder_->put(name + "/zarr.json", json_text(metadata_of(array)) + "\n");
 }
 
-void zarr_writer::put_chunk(const std::string& array, const std::string& chunk, const std::string& bytes) const {
+void zarr_writer::put_chunk(const std::string& array, const std::string& chunk, std::string_view bytes) const {
   std::string sealed;
   sealed.reserve(bytes.size() + seal_bytes);
   sealed = bytes;
@@ -195,39 +217,28 @@ void zarr_writer::begin(const std::string& run) {
     folder_->make_folder(parts_name);
   }
   for (const field& f : fields_) {
-    if (f.shape == shape::event) continue;
+    if (f.has_events()) continue;
     const zarr_array a = array_of(f);
     define(f.name, a);
     arrays_.emplace_back(f.name, a);
     if (!f.fixed.empty())
       put_chunk(f.name, first_chunk(a),
-                std::string(reinterpret_cast<const char*>(f.fixed.data()), f.fixed.size() * sizeof(double)));
+                {reinterpret_cast<const char*>(f.fixed.data()), f.fixed.size() * sizeof(double)});
   }
   for (const detail::name_list& list : detail::name_lists_of(plan_)) {
     const std::int64_t length = std::ssize(list.names);
-    const zarr_array a{{{list.dimension, length}}, {length}, NC_STRING, 0, attributes_of(list)};
+    const dimension along{dimension::kind::listed, list.dimension, length};
+    const zarr_array a{{along}, {length}, NC_STRING, 0, attributes_of(list)};
     define(list.dimension, a);
     arrays_.emplace_back(list.dimension, a);
     put_chunk(list.dimension, chunk_name({0}), bytes_of_texts(list.names));
   }
   if (plan_.log_events) {
-    folder_->make_folder("event_log");
+    folder_->make_folder(std::string(zarr_stores.event_group));
     folder_->put("event_log/zarr.json", json_text(metadata_of_group({})) + "\n");
   }
   attributes_.push_back({"state", std::string("unfinished")});
   if (part_.empty() || !folder_->has("zarr.json")) put_root();
-}
-
-bool zarr_writer::is_of_rows(const field& f) const {
-  return f.shape == shape::instance || f.shape == shape::instance_time;
-}
-
-std::int64_t zarr_writer::row_bytes(const field& f) const {
-  return static_cast<std::int64_t>(size_of(f.type)) * (f.shape == shape::instance_time ? plan_.sample_count : 1);
-}
-
-std::string zarr_writer::chunk_of(const field& f, std::int64_t index) const {
-  return chunk_name(f.shape == shape::instance_time ? std::vector{index, std::int64_t{0}} : std::vector{index});
 }
 
 /// Opens a chunk: with unset values, or with the content of its files.
@@ -235,31 +246,26 @@ void zarr_writer::open_columns(open_chunk& open, std::int64_t index) const {
   if (!open.columns.empty()) return;
   for (const field& f : fields_) {
     std::string bytes;
-    if (is_of_rows(f)) {
-      if (open.instances == 0) bytes = unset_bytes(f, rows_ * row_bytes(f));
-      else {
-        bytes = folder_->get(f.name + "/" + chunk_of(f, index));
-        if (!unseal_chunk(bytes) || std::ssize(bytes) != rows_ * row_bytes(f))
-          throw error(exit_failure, fmt::format("{}/{}/{}: cannot be read back", folder_->path().string(), f.name,
-                                                chunk_of(f, index)));
-      }
+    if (f.has_rows() && open.instances == 0) {
+      bytes.resize(chunk_bytes(f));
+      f.put_unset(bytes.data(), bytes.size());
+    } else if (f.has_rows()) {
+      const std::string name = f.name + "/" + chunk_of_rows(f, index);
+      bytes = folder_->get(name);
+      if (!unseal_chunk(bytes) || bytes.size() != chunk_bytes(f))
+        throw error(exit_failure, fmt::format("{}/{}: cannot be read back", folder_->path().string(), name));
     }
     open.columns.push_back(std::move(bytes));
   }
 }
 
-void zarr_writer::write(const chunk_data& chunk, const tally& counts) {
-  if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
-    throw std::logic_error("zarr_writer: more instances than the plan has");
-  const derived_columns derived = detail::derive(chunk, plan_);
+void zarr_writer::put_rows(const chunk_data& chunk, const derived_columns& derived) {
   for (std::int64_t from = 0, to = 0; from < chunk.count; from = to) {
     const std::int64_t end = ((chunk.first_id + from) / rows_ + 1) * rows_ - chunk.first_id;
     to = std::min(end, chunk.count);
     const id_range some{chunk.first_id + from, to - from};
     if (!intersection({some}, ranges_).empty()) add(chunk, derived, from, to);
   }
-  written_ += chunk.count;
-  tally_.add(counts);
 }
 
 /// Adds the slots from `from` to `to` of a chunk, which lie in one chunk of the store.
@@ -268,12 +274,12 @@ void zarr_writer::add(const chunk_data& chunk, const derived_columns& derived, s
   open_chunk& open = open_[index];
   if (open.columns.empty())
     for (const field& f : fields_)
-      if (is_of_rows(f)) in_memory_ += rows_ * row_bytes(f);
+      if (f.has_rows()) in_memory_ += static_cast<std::int64_t>(chunk_bytes(f));
   open_columns(open, index);
   for (std::size_t k = 0; k < fields_.size(); ++k) {
     const field& f = fields_[k];
-    if (!is_of_rows(f)) continue;
-    const std::int64_t width = row_bytes(f);
+    if (!f.has_rows()) continue;
+    const auto width = static_cast<std::int64_t>(f.row_bytes());
     std::memcpy(open.columns[k].data() + first % rows_ * width,
                 static_cast<const char*>(f.numbers(chunk, derived)) + from * width,
                 static_cast<std::size_t>((to - from) * width));
@@ -295,9 +301,9 @@ void zarr_writer::write_columns(open_chunk& open, std::int64_t index) const {
   for (const bool of_status : {false, true})
     for (std::size_t k = 0; k < open.columns.size(); ++k) {
       const field& f = fields_[k];
-      if (!is_of_rows(f) || (f.role == "status") != of_status) continue;
-      if (f.shape == shape::instance_time) folder_->make_folder(fmt::format("{}/c/{}", f.name, index));
-      put_chunk(f.name, chunk_of(f, index), open.columns[k]);
+      if (!f.has_rows() || (f.role == "status") != of_status) continue;
+      if (f.axes.size() > 1) folder_->make_folder(fmt::format("{}/c/{}", f.name, index));
+      put_chunk(f.name, chunk_of_rows(f, index), open.columns[k]);
     }
   open.columns.clear();
 }
@@ -313,36 +319,26 @@ void zarr_writer::write_events(const open_chunk& open, std::int64_t index) const
   const std::int64_t chunk = std::clamp<std::int64_t>(rows, 1, event_rows);
   zarr_arrays arrays;
   for (const field& f : fields_) {
-    if (f.shape != shape::event) continue;
+    if (!f.has_events()) continue;
     zarr_array a = array_of(f);
-    a.axes[0].second = rows;
+    a.axes[0].length = rows;
     a.chunk = {chunk};
     define(group + "/" + f.name, a);
     arrays.emplace_back(f.name, std::move(a));
   }
-  const chunk_data none;
-  derived_columns piece;
-  piece.before.resize(logged_numbers(plan_));
-  piece.after.resize(logged_numbers(plan_));
-  const auto put = [&] {
-    if (piece.time.empty()) return;
+  event_pieces all(plan_, chunk, [&](const derived_columns& piece) {
     for (const field& f : fields_) {
-      if (f.shape != shape::event) continue;
-      const auto size = static_cast<std::int64_t>(size_of(f.type)), full = std::ssize(piece.time) * size;
-      std::string bytes(static_cast<const char*>(f.numbers(none, piece)), static_cast<std::size_t>(full));
-      bytes += unset_bytes(f, chunk * size - full);
+      if (!f.has_events()) continue;
+      const std::size_t full = piece.time.size() * f.row_bytes();
+      std::string bytes(static_cast<std::size_t>(chunk) * f.row_bytes(), '\0');
+      std::memcpy(bytes.data(), f.numbers({}, piece), full);
+      f.put_unset(bytes.data() + full, bytes.size() - full);
       put_chunk(group + "/" + f.name, chunk_name({pieces}), bytes);
     }
     ++pieces;
-    piece.clear_events();
-  };
-  for (const auto& [first, some] : open.logs)
-    some.log.for_each([&](const event_row& row) {
-      if (row.slot < some.from || row.slot >= some.to) return;
-      piece.add(row, some.first_id);
-      if (std::ssize(piece.time) == chunk) put();
-    });
-  put();
+  });
+  for (const auto& [first, some] : open.logs) all.add(some.log, some.first_id, some.from, some.to);
+  all.end();
   folder_->put(group + "/zarr.json",
                json_text(metadata_of_group({}, arrays)) + "\n");  // written last, so that readers see a complete group
 }
@@ -359,7 +355,7 @@ void zarr_writer::finish(std::map<std::int64_t, open_chunk>::iterator which) {
 }
 
 /// Finishes all chunks, including those with missing instances. A chunk with no instance has no rows.
-void zarr_writer::finish_all() {
+void zarr_writer::end_rows() {
   while (!open_.empty()) finish(open_.begin());
 }
 
@@ -373,42 +369,23 @@ void zarr_writer::spill(std::int64_t but) {
   }
 }
 
-void zarr_writer::count(std::int64_t instances, const tally& counts) {
-  written_ += instances;
-  tally_.add(counts);
+void zarr_writer::put_final(std::size_t k, const detail::final_values& values) {
+  auto& [name, a] =
+      *std::find_if(arrays_.begin(), arrays_.end(), [&](const auto& one) { return one.first == fields_[k].name; });
+  if (!values.bytes().empty()) put_chunk(name, first_chunk(a), values.bytes());
+  if (values.attributes.empty()) return;
+  a.attributes.insert(a.attributes.end(), values.attributes.begin(), values.attributes.end());
+  define(name, a);
 }
 
-void zarr_writer::write_final(const statistics& all, const sensitivity_indices& indices) {
-  for (const field& f : fields_) {
-    if (f.shape == shape::event) continue;
-    auto& [name, a] =
-        *std::find_if(arrays_.begin(), arrays_.end(), [&](const auto& one) { return one.first == f.name; });
-    if (const auto numbers = detail::final_numbers_of(f, plan_, all, indices); !numbers.empty()) {
-      const auto size = numbers.counts.empty() ? numbers.reals.size() : numbers.counts.size();
-      put_chunk(name, first_chunk(a), std::string(static_cast<const char*>(numbers.data()), 8 * size));
-    }
-    const auto more = attributes_of_final(f, plan_, all);
-    if (more.empty()) continue;
-    a.attributes.insert(a.attributes.end(), more.begin(), more.end());
-    define(name, a);
-  }
-  if (indices.outcomes.empty()) return;
-  for (auto& one : attributes_of(indices)) attributes_.push_back(std::move(one));
-}
-
-void zarr_writer::put_counts() {
-  tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
-  for (auto& one : attributes_of(plan_, tally_)) attributes_.push_back(std::move(one));
-}
-
-void zarr_writer::close(double wall_time_s, const statistics& all, const sensitivity_indices& indices) {
-  finish_all();
-  write_final(all, indices);
+void zarr_writer::put_state(const std::vector<attribute>& last) {
   std::erase_if(attributes_, [](const attribute& a) { return a.name == "state"; });
-  attributes_.push_back({"wall_time_s", wall_time_s});
-  put_counts();
-  attributes_.push_back({"state", std::string(tally_.not_finished() > 0 ? "interrupted" : "complete")});
+  attributes_.insert(attributes_.end(), last.begin(), last.end());
   put_root();
+}
+
+void zarr_writer::end(const std::vector<attribute>& last) {
+  put_state(last);
   folder_->drop(run_name);
   folder_->drop(parts_name);
   closed_ = true;  // complete, whatever happens below
@@ -417,14 +394,10 @@ void zarr_writer::close(double wall_time_s, const statistics& all, const sensiti
 
 std::int64_t zarr_writer::keep(const std::string& reason) {
   if (std::exchange(closed_, true) || !part_.empty() || ranges_.empty()) return 0;  // parts have journals
-  const std::int64_t ended = written_ - tally_.not_finished();
-  if (plan_.rows && ended > 0) {
+  if (plan_.rows && ended() > 0) {
     try {
-      finish_all();
-      put_counts();
-      std::erase_if(attributes_, [](const attribute& a) { return a.name == "state"; });
-      attributes_.push_back({"state", "cut short: " + reason});
-      put_root();
+      end_rows();
+      put_state(counts_and_state("cut short: " + reason));
       folder_->settle();
     } catch (const error&) {}  // the written part stays readable, and its state says that it is unfinished
   }

@@ -172,7 +172,7 @@ struct plan {
   std::vector<double> windows;   ///< [reduction][3]: from, to and argument, as kernels take them
   int compression = 0;           ///< deflate level 0..9
   bool anonymous = false;        ///< the result has no folders, which may contain a user name, and no command line
-  std::int64_t store_chunk = 0;  ///< instances in a chunk of a Zarr store; 0: chosen (zarr_writer.hpp)
+  std::int64_t store_chunk = 0;  ///< instances in a chunk of a result that has chunks of its own; 0: chosen
   bool rows = true;              ///< the file has the results of every instance
   bool statistics = false;       ///< the file has statistics over all instances
   std::vector<histogram_request> histograms;

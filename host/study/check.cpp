@@ -7,7 +7,7 @@
 
 #include "backend/make.hpp"
 #include "base/files.hpp"
-#include "result/make_output.hpp"
+#include "result/format.hpp"
 #include "result/storage.hpp"
 #include "spec/methods.hpp"
 
@@ -50,7 +50,7 @@ check_report check(const plan& p, double pilot_seconds, const cancellation& stop
   r.result_bytes = expected_bytes(p);
   if (!p.file.empty()) {
     r.free_bytes = free_bytes(p.file);
-    r.fits = p.compression > 0 || r.free_bytes < 0 || output_bytes(p.file, p, 0) <= r.free_bytes;
+    r.fits = p.compression > 0 || r.free_bytes < 0 || format_of(p.file).bytes(p, 0) <= r.free_bytes;
   }
   if (pilot_seconds > 0 && no_method_for(p.model).empty()) r.pilot = try_out(p, pilot_seconds, stop);
   return r;

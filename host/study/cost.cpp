@@ -23,10 +23,9 @@
 #include "ensemble/pilot.hpp"
 #include "ensemble/sampler.hpp"
 #include "ensemble/settings.hpp"
-#include "result/make_output.hpp"
+#include "result/output.hpp"
 #include "result/provenance.hpp"
 #include "result/storage.hpp"
-#include "result/zarr_format.hpp"
 
 namespace saltus::host {
 
@@ -52,11 +51,11 @@ std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrenc
                               static_cast<double>(event_log::max_in_memory));
   // One chunk is being written, with a sorted copy of its log.
   return as_bytes(static_cast<double>(chunks) * (static_cast<double>(chunk_bytes(p, size)) + log) + log +
-                  static_cast<double>(p.file.empty() ? 0 : output_buffer_bytes(p.file, p)));
+                  static_cast<double>(p.file.empty() ? 0 : format_of(p.file).buffer_bytes(p)));
 }
 
 std::int64_t file_bytes(const plan& p, std::int64_t event_rows) {
-  return p.file.empty() ? 0 : output_bytes(p.file, p, event_rows);
+  return p.file.empty() ? 0 : format_of(p.file).bytes(p, event_rows);
 }
 
 // ------------------------------------------------------------------------------------------------------------ seconds
@@ -81,7 +80,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
   // Repeated data would compress better than real data.
   const std::int64_t times =
       p.compression > 0 ? 1 : std::clamp<std::int64_t>(enough / std::max<std::int64_t>(bytes, 1), 1, 16);
-  const std::string name = fmt::format("{}.pilot.{}{}", p.file, ::getpid(), is_zarr(p.file) ? ".zarr" : "");
+  const std::string name = name_beside(p.file, "pilot");
   const auto write = [&](std::int64_t times_over) {
     plan few = p;
     few.file = name;
@@ -108,7 +107,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     if (p.compression > 0) {
       plan few = p;
       few.count = chunk.count;
-      r.compression = std::min(1.0, size / static_cast<double>(stored_bytes(few, chunk.log.rows())));
+      r.compression = std::min(1.0, size / static_cast<double>(format_of(name).bytes(few, chunk.log.rows())));
     }
   } catch (const error&) {
     std::error_code ignored;

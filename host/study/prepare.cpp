@@ -10,7 +10,7 @@
 #include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
 #include "compile/loaded_model.hpp"
-#include "result/schema.hpp"
+#include "result/format.hpp"
 #include "structure/analysis.hpp"
 #include "study/rerun.hpp"
 

@@ -22,8 +22,8 @@
 #include "compile/kept_headers.hpp"
 #include "compile/module_cache.hpp"
 #include "ensemble/sampler.hpp"
+#include "result/format.hpp"
 #include "result/reader.hpp"
-#include "result/schema.hpp"
 #include "spec/field.hpp"
 #include "spec/keys.hpp"
 

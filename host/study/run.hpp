@@ -12,11 +12,9 @@
 #include "ensemble/pipeline.hpp"
 #include "result/arrays.hpp"
 #include "spec/plan.hpp"
+#include "study/run_mode.hpp"
 
 namespace saltus::host {
-
-class sharing;
-class store_folder;
 
 /// Receives reports of a run, on any thread; each function may do nothing.
 struct run_listener {
@@ -37,21 +35,8 @@ struct run_options {
   std::vector<std::string> command = {};  ///< command line for the history in the file
   /// Another process measures lanes beside the run: this program with the words of `command` (measure.hpp).
   bool measure_beside = false;
-  /// The part whose instances are integrated; they are stored in the journal, from which a later run without a part
-  /// makes the result.
-  ensemble_part part = {};
-  /// The runs with which this run shares the ensemble; it stores its instances in the common journal, and one run makes
-  /// the result (share.hpp). Null: it does not share.
-  sharing* share = nullptr;
-  /// Integrates nothing: makes the result from a journal in which all instances must have ended.
-  bool gathers = false;
-  /// Integrates nothing: writes the present content of a journal, which another run may be writing, to this file; the
-  /// journal stays. Instances that have not ended are `not_run`. Empty: an ordinary run.
-  std::string so_far = {};
-  /// An unfinished Zarr store whose chunks all parts have written: the run completes it with the rest of the result,
-  /// from the journal.
-  std::shared_ptr<store_folder> completes = nullptr;
-  bool in_memory = false;  ///< also keep the result in run_report::arrays
+  std::shared_ptr<const run_mode> mode = alone();  ///< the share of the run in the work of its ensemble
+  bool in_memory = false;                          ///< also keep the result in run_report::arrays
   /// Before a long run, a child process may try other lane shapes (tune.hpp).
   bool tune = true;
 };

@@ -44,10 +44,10 @@ run_report make_result(const plan& p, const run_options& options, const cancella
 run_report integrate_a_share(const plan& p, run_options options, const cancellation& stop,
                              const run_listener& listener) {
   leases share(p, p.lease, options.replace);
-  options.share = &share;
+  options.mode = shared_with(share);
   options.tune = options.measure_beside = false;  // each of many runs would
   run_report r = run(p, options, stop, listener);
-  options.share = nullptr;
+  options.mode = alone();
   const bool is_done = r.exit_code == exit_ok || r.exit_code == exit_failed_instances;
   // The result is read from the journal: this run's own instances, those of others, and those it may have missed.
   return is_done && share.makes_result() ? make_result(p, options, stop, listener) : r;

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "ensemble/backend.hpp"
 #include "result/journal.hpp"
-#include "result/make_output.hpp"
+#include "result/output.hpp"
 #include "study/run.hpp"
 
 namespace saltus::host {

@@ -64,7 +64,7 @@ TEST(result_arrays, are_those_of_the_file_whatever_the_order_of_chunks) {
   p.sample_count = 3;
   p.log_events = true;
   p.reductions = {{reduction::kind::mean, false, 0, "mean(lift)"}};
-  result_writer writer(dir / "a.nc", p, origin);
+  netcdf_writer writer(dir / "a.nc", p, origin);
   result_arrays arrays(p, origin);
   for (const std::int64_t first : {7, 0, 4}) {  // ids 3 and 6 are never written, 4 and 5 are
     chunk_data c = marked(p, first, first == 4 ? 2 : 3);

@@ -250,7 +250,7 @@ TEST(result, does_not_depend_on_where_the_event_log_was) {
   p.log_events = true;
   p.file = dir / "a.nc";
   const auto write = [&](const char* name, std::size_t memory) {
-    result_writer writer(dir / name, p, origin);
+    netcdf_writer writer(dir / name, p, origin);
     for (std::int64_t first : {0, 3}) {
       chunk_data c = marked(p, first, first == 0 ? 3 : 2);
       EXPECT_EQ(c.log.folder, fs::path(dir / "a.nc").parent_path());
@@ -295,7 +295,7 @@ TEST(result, is_the_same_in_whatever_order_chunks_come) {
   p.log_events = true;
   p.sample_count = 3;
   const auto write = [&](const char* name, const std::vector<std::int64_t>& order, std::int64_t missing = -1) {
-    result_writer writer(dir / name, p, origin, existing::replaced);
+    netcdf_writer writer(dir / name, p, origin, existing::replaced);
     for (const std::int64_t k : order)
       if (k != missing) writer.write(with_events(p, 10 * k, 10));
     writer.close(0);
@@ -321,7 +321,7 @@ TEST(result, is_the_same_in_whatever_order_chunks_come) {
   EXPECT_EQ(c.integers("event_row_size")[13], 1) << "13 % 4";
   EXPECT_EQ(c.integers("status")[25], static_cast<long long>(status::not_run));
   EXPECT_EQ(c.integers("status")[31], static_cast<long long>(status::finished));
-  EXPECT_THROW(result_writer(dir / "d.nc", p, origin).write(marked(p, 45, 10)), std::logic_error);
+  EXPECT_THROW(netcdf_writer(dir / "d.nc", p, origin).write(marked(p, 45, 10)), std::logic_error);
 }
 
 TEST(result, logs_that_wait_are_kept_in_memory_up_to_a_bound_and_then_on_disk) {

@@ -21,7 +21,7 @@
 #include <netcdf.h>
 
 #include "base/error.hpp"
-#include "result/writer.hpp"
+#include "result/netcdf_writer.hpp"
 
 namespace saltus::host::result_test {
 
@@ -229,7 +229,7 @@ inline const provenance origin = {.version = "1.2.3",
                                   .sources = {{"valve.hpp", "0123"}, {"runs.csv", "4567"}}};
 
 inline void write_marked(const fs::path& path, const plan& p, std::int64_t chunk) {
-  result_writer writer(path, p, origin);
+  netcdf_writer writer(path, p, origin);
   for (std::int64_t first = 0; first < p.count; first += chunk)
     writer.write(marked(p, first, std::min(chunk, p.count - first)));
   writer.close(1.5);

@@ -60,7 +60,7 @@ fs::path mixed(const folder& dir) {
   p.sample_count = 2;
   p.log_events = true;
   p.reductions = {{reduction::kind::max, false, 0, "max(lift)"}};
-  result_writer writer(dir / "mixed.nc", p, origin, existing::replaced);
+  netcdf_writer writer(dir / "mixed.nc", p, origin, existing::replaced);
   chunk_data c = marked(p, 0, 4);
   c.status = {0, 5, 1, 9};
   c.exception = {0, 5, 8, 0};
@@ -123,7 +123,7 @@ TEST(show, one_instance) {
 /// Three instances of a model with constraints: finished, inconsistent, never begun.
 fs::path constrained(const folder& dir) {
   const plan p = constrained_valve(3);
-  result_writer writer(dir / "constrained.nc", p, origin);
+  netcdf_writer writer(dir / "constrained.nc", p, origin);
   chunk_data c = marked(p, 0, 3);
   c.status = {0, 16, 9};
   c.residual = {1.25e-9, 0.375, nan};
@@ -164,7 +164,7 @@ TEST(show, constraints_that_depend_on_each_other) {
   const folder dir;
   plan p = valve(3);
   for (const char* name : {"rod", "pin", "slide"}) p.model.constraints.push_back({name, "m", "", true, false, false});
-  result_writer writer(dir / "a.nc", p, origin);
+  netcdf_writer writer(dir / "a.nc", p, origin);
   chunk_data c = marked(p, 0, 3);
   c.status = {0, 16, 24};
   c.residual_of = {0, 2, 1};
@@ -246,7 +246,7 @@ TEST(show, many_failed_instances_are_counted) {
   const folder dir;
   const plan p = valve(100);
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     chunk_data c = marked(p, 0, 100);
     c.status.assign(100, 2);
     writer.write(c);
@@ -280,7 +280,7 @@ TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
   const folder dir;
   const auto p = valve(2000);
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 1000));
     EXPECT_EQ(writer.keep("cannot write a.nc: No space left on device"), 1000);
   }

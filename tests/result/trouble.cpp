@@ -32,13 +32,13 @@ TEST(result, appears_only_when_complete) {
   write_marked(dir / "a.nc", valve(2), 2);
   const std::string older = content(dir / "a.nc");
   {
-    result_writer writer(dir / "a.nc", p, origin, existing::replaced);
+    netcdf_writer writer(dir / "a.nc", p, origin, existing::replaced);
     writer.write(marked(p, 0, 2));
     EXPECT_TRUE(fs::exists(dir / "a.nc.part"));
   }
   EXPECT_EQ(names_in(dir), names{"a.nc"}) << "a writer that was not closed leaves nothing";
   EXPECT_EQ(content(dir / "a.nc"), older) << "and does not change the old file";
-  result_writer writer(dir / "a.nc", p, origin, existing::replaced);
+  netcdf_writer writer(dir / "a.nc", p, origin, existing::replaced);
   writer.write(marked(p, 0, 4));
   writer.close(0);
   EXPECT_EQ(names_in(dir), names{"a.nc"});
@@ -49,14 +49,14 @@ TEST(result, appears_only_when_complete) {
 TEST(result, of_a_run_is_safe_from_another_run) {
   const folder dir;
   const plan p = valve(4);
-  result_writer first(dir / "a.nc", p, origin);
+  netcdf_writer first(dir / "a.nc", p, origin);
   first.write(marked(p, 0, 2));
   for (const existing older : {existing::refused, existing::replaced}) {
-    const auto [code, text] = complaint([&] { result_writer(dir / "a.nc", p, origin, older); });
+    const auto [code, text] = complaint([&] { netcdf_writer(dir / "a.nc", p, origin, older); });
     EXPECT_EQ(code, exit_failure);
     EXPECT_NE(text.find("another run is writing " + (dir / "a.nc.part").string()), std::string::npos) << text;
   }
-  const result_writer elsewhere(dir / "b.nc", p, origin);
+  const netcdf_writer elsewhere(dir / "b.nc", p, origin);
   first.write(marked(p, 2, 2));
   first.close(1);
   EXPECT_EQ(names_in(dir), (names{"a.nc", "b.nc.part"}));
@@ -66,7 +66,7 @@ TEST(result, of_a_run_is_safe_from_another_run) {
 TEST(result, that_came_into_being_meanwhile_is_not_replaced) {
   const folder dir;
   const plan p = valve(4);
-  result_writer writer(dir / "a.nc", p, origin);
+  netcdf_writer writer(dir / "a.nc", p, origin);
   writer.write(marked(p, 0, 4));
   std::ofstream(dir / "a.nc") << "someone else's";
   const auto [code, text] = complaint([&] { writer.close(1); });
@@ -78,7 +78,7 @@ TEST(result, that_came_into_being_meanwhile_is_not_replaced) {
 
 /// Leaves the part of a run that is killed while it writes: the file as it is on the disk.
 void leave_part(const fs::path& path, const plan& p, std::int64_t instances) {
-  result_writer writer(path, p, origin);
+  netcdf_writer writer(path, p, origin);
   if (instances > 0) writer.write(marked(p, 0, instances));
   EXPECT_EQ(writer.keep("killed"), instances);
   if (instances == 0) std::ofstream(path.string() + ".part") << "half a file";
@@ -89,13 +89,13 @@ TEST(result, part_of_a_dead_run_makes_room_and_loses_nothing_finished) {
   const plan p = valve(4);
   leave_part(dir / "a.nc", p, 0);
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     EXPECT_EQ(writer.set_aside(), "") << "the part was empty";
   }
   EXPECT_TRUE(names_in(dir).empty());
   leave_part(dir / "a.nc", p, 3);
   for (const char* name : {"a.nc.part.1", "a.nc.part.2"}) {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     EXPECT_EQ(writer.set_aside(), dir / name);
     writer.write(marked(p, 0, 2));
     writer.keep("killed");
@@ -111,19 +111,19 @@ TEST(result, part_is_never_reached_through_a_link_nor_removed_if_it_is_another_f
   const plan p = valve(2);
   std::ofstream(dir / "precious") << "precious";
   fs::create_symlink(dir / "precious", dir / "a.nc.part");
-  const auto [code, text] = complaint([&] { result_writer(dir / "a.nc", p, origin); });
+  const auto [code, text] = complaint([&] { netcdf_writer(dir / "a.nc", p, origin); });
   EXPECT_EQ(code, exit_failure);
   EXPECT_NE(text.find("symbolic link"), std::string::npos) << text;
   EXPECT_EQ(content(dir / "precious"), "precious");
   EXPECT_TRUE(fs::is_symlink(dir / "a.nc.part"));
   {
-    result_writer writer(dir / "b.nc", p, origin);
+    netcdf_writer writer(dir / "b.nc", p, origin);
     fs::remove(dir / "b.nc.part");
     std::ofstream(dir / "b.nc.part") << "someone else's";
   }
   EXPECT_EQ(content(dir / "b.nc.part"), "someone else's");
   fs::create_directory(dir / "c.nc.part");
-  EXPECT_EQ(complaint([&] { result_writer(dir / "c.nc", p, origin); }).first, exit_failure);
+  EXPECT_EQ(complaint([&] { netcdf_writer(dir / "c.nc", p, origin); }).first, exit_failure);
   EXPECT_TRUE(fs::is_directory(dir / "c.nc.part"));
 }
 
@@ -142,7 +142,7 @@ TEST(result, overwrites_nothing_but_an_older_result_if_that_is_allowed) {
   p.inputs = {dir / "spec.toml"};
   const auto before = names_in(dir);
   const auto complaints = [&](const char* name, existing older) {
-    return complaint([&] { result_writer(dir / name, p, origin, older); });
+    return complaint([&] { netcdf_writer(dir / name, p, origin, older); });
   };
   for (const existing older : {existing::refused, existing::replaced})
     for (const auto& [name, why] : {std::pair("notes", "is not a result of saltus"),
@@ -206,7 +206,7 @@ TEST(result, a_flipped_bit_is_noticed) {
   p.sample_count = 3;
   p.log_events = true;
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    netcdf_writer writer(dir / "a.nc", p, origin);
     chunk_data c = marked(p, 0, 300);
     const double y[] = {0.5, -2};
     for (int k = 0; k < 300; ++k) c.log.append(k, k, k % 3, y, y);
@@ -268,7 +268,7 @@ TEST(result, names_that_would_meet_in_the_file) {
   p.model.parameters[0].name = "instance";
   EXPECT_EQ(complaint([&] { check_names(p); }).first, exit_model);
   const folder dir;
-  EXPECT_EQ(complaint([&] { result_writer(dir / "a.nc", p, origin); }).first, exit_model);
+  EXPECT_EQ(complaint([&] { netcdf_writer(dir / "a.nc", p, origin); }).first, exit_model);
   EXPECT_FALSE(fs::exists(dir / "a.nc.part"));
 }
 
@@ -293,7 +293,7 @@ TEST(result, reserved_names_are_those_the_file_may_hold) {
 TEST(result, unwritable_places) {
   const folder dir;
   const plan p = valve(2);
-  const auto at = [&](const fs::path& path) { return complaint([&] { result_writer(path, p, origin); }); };
+  const auto at = [&](const fs::path& path) { return complaint([&] { netcdf_writer(path, p, origin); }); };
   auto [code, text] = at(dir / "missing/a.nc");
   EXPECT_EQ(code, exit_failure);
   EXPECT_NE(text.find((dir / "missing/a.nc").string()), std::string::npos) << text;
@@ -323,9 +323,9 @@ TEST(result, unwritable_places) {
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit bound{limit, limit};
   setrlimit(RLIMIT_FSIZE, &bound);
-  std::unique_ptr<result_writer> writer;
+  std::unique_ptr<netcdf_writer> writer;
   const auto [code, text] = complaint([&] {
-    writer = std::make_unique<result_writer>(path, p, origin);
+    writer = std::make_unique<netcdf_writer>(path, p, origin);
     for (std::int64_t first = 0; first < p.count; first += p.count / 10) {
       chunk_data c = marked(p, first, p.count / 10);
       const double y[] = {0.5, -2};

@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "marked.hpp"
-#include "result/make_output.hpp"
+#include "result/format.hpp"
 #include "result/reader.hpp"
 #include "result/zarr_format.hpp"
 #include "result/zarr_writer.hpp"
@@ -124,7 +124,7 @@ TEST(zarr, has_what_the_file_has_whatever_the_batches) {
     const plan p = full(count, chunk);
     const auto name = [&](const char* end) { return dir / fmt::format("{}_{}.{}", count, chunk, end); };
     {
-      result_writer file(name("nc"), p, origin);
+      netcdf_writer file(name("nc"), p, origin);
       write_all(file, p, 3);
       file.close(1);
     }
@@ -167,18 +167,18 @@ TEST(zarr, has_what_the_file_has_whatever_the_batches) {
 
 TEST(zarr, grid_depends_on_the_plan_alone) {
   plan p = valve(10);
-  EXPECT_EQ(zarr_chunk_rows(p), 1);
+  EXPECT_EQ(zarr_stores.shared->chunk_rows(p), 1);
   for (const auto& [count, rows] :
        {std::pair<std::int64_t, std::int64_t>{64, 1}, {65, 2}, {1000, 16}, {1'000'000, 15616}, {100'000'000, 65536}}) {
     p.count = count;
-    EXPECT_EQ(zarr_chunk_rows(p), rows) << count;
+    EXPECT_EQ(zarr_stores.shared->chunk_rows(p), rows) << count;
   }
   p.sample_count = 1000;
-  EXPECT_EQ(zarr_chunk_rows(p), 512) << "4 MiB of samples of a variable, in whole blocks of statistics";
+  EXPECT_EQ(zarr_stores.shared->chunk_rows(p), 512) << "4 MiB of samples of a variable, in whole blocks of statistics";
   p.sample_count = 10'000'000;
-  EXPECT_EQ(zarr_chunk_rows(p), 1);
+  EXPECT_EQ(zarr_stores.shared->chunk_rows(p), 1);
   p.store_chunk = 300;
-  EXPECT_EQ(zarr_chunk_rows(p), 300);
+  EXPECT_EQ(zarr_stores.shared->chunk_rows(p), 300);
 }
 
 TEST(zarr, size_that_is_foretold) {
@@ -189,7 +189,7 @@ TEST(zarr, size_that_is_foretold) {
   writer.close(1);
   std::size_t bytes = 0;
   for (const auto& [name, text] : tree(dir / "a.zarr")) bytes += text.size();
-  const double foretold = static_cast<double>(zarr_bytes(p, 1500));
+  const double foretold = static_cast<double>(zarr_stores.bytes(p, 1500));
   EXPECT_GT(foretold, 0.7 * static_cast<double>(bytes));
   EXPECT_LT(foretold, 1.3 * static_cast<double>(bytes));
 }
