@@ -1,8 +1,9 @@
 #include "bench/compare.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 
 namespace saltus::host {
@@ -38,7 +39,9 @@ difference kept_results::compare(const chunk_data& c) const {
   const auto n = static_cast<std::size_t>(kept_);
   const auto count = static_cast<std::size_t>(c.count);
   // The bits of a NaN are not specified: devices and processors differ.
-  const auto same = [](double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); };
+  const auto same = [](double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (a != a && b != b);
+  };
   for (std::size_t i = 0; i < count; ++i) {
     const auto id = static_cast<std::size_t>(c.first_id) + i;
     if (id >= n) break;

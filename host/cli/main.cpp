@@ -325,14 +325,14 @@ int main_program(int argc, char** argv) {
 }  // namespace saltus::host
 
 // Modules find these functions before those of the C library: a model that ends the process ends only its own call, as
-// with exit. Direct system calls cannot be intercepted.
+// with exit. Direct system calls cannot be intercepted. The C library's declarations, which come first, have no [[noreturn]].
 extern "C" {
-[[noreturn]] void _exit(int code) {
+__attribute__((noreturn)) void _exit(int code) {
   saltus::host::end_model_that_exits();
   for (;;) ::syscall(SYS_exit_group, code);
 }
-[[noreturn]] void _Exit(int code) { _exit(code); }
-[[noreturn]] void quick_exit(int code) noexcept { _exit(code); }
+__attribute__((noreturn)) void _Exit(int code) { _exit(code); }
+__attribute__((noreturn)) void quick_exit(int code) noexcept { _exit(code); }
 }
 
 int main(int argc, char** argv) {

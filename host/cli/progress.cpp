@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -32,7 +33,7 @@ bool is_set(const char* variable) {
 }  // namespace
 
 std::string hours(double seconds) {
-  const auto s = static_cast<std::int64_t>(seconds + 0.5);
+  const auto s = static_cast<std::int64_t>(std::llround(seconds));
   return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }

@@ -196,7 +196,7 @@ class ensemble_run {
     } catch (const std::bad_alloc&) {
       // Works around oneTBB 2021.8: if memory ends while an arena is made, the library keeps a lock, and the destructor
       // of this object would wait for it for ever.
-      control.release();
+      static_cast<void>(control.release());
       throw;
     }
   }

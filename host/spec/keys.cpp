@@ -60,7 +60,7 @@ const spec_key all_keys[] = {
      "zero"},
     {"", "events", "zeno", share_value{&plan::zeno, "a part of the time span"}, "", "", "",
      "where events accumulate they are cut short once what is left is this part of the time span; 0: never"},
-    {"", "events", "rescue", truth_value{&plan::rescue}, "", "", "", "instances that lanes cannot settle are carried on by the host"},
+    {"", "events", "rescue", truth_value{&plan::rescue}, "", "", "", "the host continues instances that lanes give up"},
     {"", "events", "inject_exceptions", share_value{&plan::inject_exceptions, "a share of all instances"}, "", "", "",
      "for tests only: the share of instances that lanes give up somewhere at random, for rescue to save"},
     {"", "constraints", "consistency", {}, "str", "`\"algebraic\"`", "`algebraic` `nearest` `given`",
@@ -160,6 +160,8 @@ template <class... Visitors>
 struct overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <class... Visitors>
+overloaded(Visitors...) -> overloaded<Visitors...>;
 
 /// 1e-6, which fmt writes as 1e-06.
 std::string shortest(double x) {

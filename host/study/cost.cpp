@@ -122,7 +122,8 @@ double makespan(std::int64_t count, std::int64_t size, int threads,
                 const std::function<double(std::int64_t)>& of_chunk) {
   const std::int64_t whole = count / size, rest = count % size;
   const double one = of_chunk(size), last = rest > 0 ? of_chunk(rest) : 0.0;
-  const double full = static_cast<double>(whole / threads) * one;
+  const std::int64_t full_turns = whole / threads;
+  const double full = static_cast<double>(full_turns) * one;
   return whole % threads == 0 ? full + last : full + std::max(one, last);
 }
 

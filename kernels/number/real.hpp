@@ -60,7 +60,7 @@ SALTUS_FN Real coefficient() {
 /// Zero where x is finite, NaN where it is not: adds up over components without a branch.
 template <class Real>
 SALTUS_FN Real not_finite(Real x) {
-  return x - x;
+  return x - x;  // NOLINT(misc-redundant-expression)
 }
 
 /// 2^n for an integer n within the exponent range.

@@ -4,9 +4,7 @@
 #include "abi/module.hpp"
 #include "statistics/statistics.hpp"
 
-namespace saltus {
-
-namespace abi {
+namespace saltus::abi {
 
 /// A column whose values are counted in bins.
 struct device_histogram {
@@ -34,6 +32,4 @@ struct device_statistics {
   const device_histogram* histogram;  ///< [histograms]; over the blocks that are final
 };
 
-}  // namespace abi
-
-}  // namespace saltus
+}  // namespace saltus::abi
