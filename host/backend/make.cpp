@@ -26,8 +26,9 @@ std::unique_ptr<backend> make_backend_of_all(const plan& p, const cancellation& 
 
 std::unique_ptr<backend> make_backend(const plan& p, const cancellation& stop) {
   if (const auto none = no_method_for(p.model); !none.empty()) throw error(exit_usage, none);
-  if (p.backend == "all") return make_backend_of_all(p, stop);
-  if (p.backend == "cuda" || (p.backend == "auto" && cuda_absent().empty())) return make_cuda_backend(p);
+  if (p.backend == backend_kind::all) return make_backend_of_all(p, stop);
+  if (p.backend == backend_kind::cuda || (p.backend == backend_kind::automatic && cuda_absent().empty()))
+    return make_cuda_backend(p);
   return make_cpu_backend(p, stop);
 }
 

@@ -39,7 +39,7 @@ words_of_reduction take_apart(const field& item, const std::string& text) {
     if (w.kind == "std") w.kind = reduce_names[static_cast<int>(reduce::deviation)];
   }
   const bool needs_argument = w.kind == "value" || w.kind == "quantile";
-  if (w.of.empty() || needs_argument == w.argument.empty() || !contains(words(reduce_names), w.kind))
+  if (w.of.empty() || needs_argument == w.argument.empty() || !contains(words_of<reduce>, w.kind))
     item.fail(fmt::format(
         "must be one of {}: x a state or an output, event a guard or a time event; a window of time may stand "
         "behind it, as in \"mean(x) from 1.5 to 20\"",
@@ -105,7 +105,7 @@ void read_reductions(reading& r, const field& list) {
     text.erase(0, text.find_first_not_of(' '));
     text.erase(text.find_last_not_of(' ') + 1);
     const auto w = take_apart(item, text);
-    const auto kinds = words(reduce_names);
+    const auto& kinds = words_of<reduce>;
     reduction made{};
     made.which = static_cast<reduce>(std::find(kinds.begin(), kinds.end(), w.kind) - kinds.begin());
     made.name = text;

@@ -54,7 +54,7 @@ class cuda_backend final : public backend {
     return fmt::format("cuda: device {}, {} (compute capability {}.{}, {} multiprocessors), {}{} of {}", number_,
                        run_.device.name(), capability / 10, capability % 10, run_.device.multiprocessors(),
                        nvrtc_version(), run_.built.sail.ptx_of != 0 ? ", as PTX for the driver," : "",
-                       run_.what.precision);
+                       word_of(run_.what.precision));
   }
   std::string model_hash() const override { return run_.built.key(); }
   double compile_seconds() const override { return run_.built.seconds; }
