@@ -128,7 +128,7 @@ std::string option(int& argc, char** argv, std::string_view name, std::string ot
 
 int run(int argc, char** argv) {
   const auto studies = all_studies();
-  const int lanes = host::native_lanes("double");
+  const int lanes = host::native_lanes();
   other_compiler other(studies, lanes);
   const auto rounds = std::stoul(option(argc, argv, "--rounds=", "5"));
   const auto revision = option(argc, argv, "--revision=", "");

@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
       "|---|---|---|---|---|---|---|\n");
   for (const std::int64_t n : counts) {
     auto p = test::plan_of(model, {fmt::format("sweep.{}={{from={},to={},count={}}}", input, from, to, n)});
-    p.backend = "cuda";
+    p.backend = host::backend_kind::cuda;
     const std::unique_ptr<host::backend> where(saltus_cuda_backend(p, 0));
     const cost first = cost_of(p, *where);
     std::vector<cost> more;

@@ -66,7 +66,7 @@ struct outcome : abi::counters<std::vector<long long>> {
 inline outcome run(host::plan p) {
   outcome r;
   const auto n = static_cast<std::size_t>(p.count);
-  p.backend = "cpu";
+  p.backend = host::backend_kind::cpu;
   r.plan = p;
   const auto ns = p.model.states.size(), no = p.model.outputs.size(), nr = p.reductions.size(),
              nd = p.model.discretes.size();

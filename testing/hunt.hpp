@@ -204,7 +204,7 @@ class chunked_hunt {
  public:
   chunked_hunt(const std::string& model, std::vector<std::string> settings, int threads)
       : plan_(plan_of(model, settings)), threads_(threads) {
-    plan_.backend = "cpu";
+    plan_.backend = host::backend_kind::cpu;
     plan_.threads = threads;
     backend_ = host::make_cpu_backend(plan_);
   }

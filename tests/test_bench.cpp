@@ -204,12 +204,12 @@ TEST(operations, of_a_run_are_those_of_its_steps) {
 
 // Every processor does at least a multiply-add in ten clocks of 100 MHz, and at most 64 lanes of four at 10 GHz.
 TEST(peak, is_that_of_some_processor) {
-  const double one = host::cpu_peak_flops("double", 1);
+  const double one = host::cpu_peak_flops(host::precision_kind::double_precision, 1);
   EXPECT_GT(one, 2e7);
   EXPECT_LT(one, 1e13);
-  EXPECT_EQ(host::cuda_fma_per_clock(90, "double"), 64);
-  EXPECT_EQ(host::cuda_fma_per_clock(90, "float"), 128);
-  EXPECT_EQ(host::cuda_fma_per_clock(1, "double"), 0);
+  EXPECT_EQ(host::cuda_fma_per_clock(90, host::precision_kind::double_precision), 64);
+  EXPECT_EQ(host::cuda_fma_per_clock(90, host::precision_kind::single_precision), 128);
+  EXPECT_EQ(host::cuda_fma_per_clock(1, host::precision_kind::double_precision), 0);
 }
 
 class energy : public bench_files {};

@@ -56,7 +56,8 @@ class cuda_device : public testing::Test {
         on_cpu, [](std::int64_t) { return true; }, used);
     host::make_cuda_backend(p)->integrate(
         on_device, [](std::int64_t) { return true; }, used);
-    EXPECT_EQ("", differences(on_cpu, on_device)) << p.model.name << " with " << p.method << " in " << p.precision;
+    EXPECT_EQ("", differences(on_cpu, on_device))
+        << p.model.name << " with " << p.method << " in " << host::word_of(p.precision);
   }
 };
 

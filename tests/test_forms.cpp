@@ -61,7 +61,7 @@ TEST(form, memory_moves_with_its_instance) {
     const outcome one = swing(method, {"run.lanes=1", "run.threads=1"});
     for (const char* shape : {"run.groups=1", "run.groups=2"}) {
       SCOPED_TRACE(fmt::format("{}, {}", method, shape));
-      const int widest = saltus::host::native_lanes("double");
+      const int widest = saltus::host::native_lanes();
       const outcome r = swing(method, {fmt::format("run.lanes={}", std::min(8, widest)), shape, "run.chunk=11"});
       for (std::int64_t i = 0; i < r.plan.count; ++i) expect_same(one, i, r, i);
       expect_same_log(one, r);

@@ -299,7 +299,7 @@ TEST(sensitivity, of_a_run_leaves_out_what_its_status_says) {
 // ---- samples added until the indices are accurate enough (sample.until)
 
 host::run_report whole_run(host::plan p) {
-  p.backend = "cpu";
+  p.backend = host::backend_kind::cpu;
   return host::run(std::move(p), {.in_memory = true, .tune = false});
 }
 
@@ -375,7 +375,7 @@ TEST_F(sensitivity_of_a_file, is_that_of_its_run_with_and_without_rows) {
     for (const bool rows : {true, false}) {
       const auto path = folder_ / fmt::format("{}.nc", rows);
       auto p = ishigami(design, 700, {"parameters.limit=-3.1", fmt::format("output.rows={}", rows), "run.chunk=999"});
-      p.backend = "cpu";
+      p.backend = host::backend_kind::cpu;
       const auto backend = host::make_cpu_backend(p);
       host::netcdf_writer file(path, p, {}, host::existing::replaced);
       const auto summary = host::run_ensemble(

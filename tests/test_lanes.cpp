@@ -148,7 +148,9 @@ host::plan plan_of(const std::string& model, const std::string& method, std::vec
 }
 
 /// Two registers for each number, which no rule chooses for an explicit method.
-host::lane_shape doubled(const std::string& precision = "double") { return {2 * host::native_lanes(precision), 1}; }
+host::lane_shape doubled(host::precision_kind precision = host::precision_kind::double_precision) {
+  return {2 * host::native_lanes(precision), 1};
+}
 
 TEST_F(lanes, what_is_measured_of_the_machine_is_for_all_models_of_its_kind_and_method) {
   const auto smooth = plan_of("lorenz", "dp5"), like_it = plan_of("oregonator", "dp5");
@@ -169,7 +171,7 @@ TEST_F(lanes, what_is_measured_of_the_machine_is_for_all_models_of_its_kind_and_
 }
 
 TEST_F(lanes, kinds_are_kept_side_by_side_and_the_last_measurement_counts) {
-  const host::lane_shape single{host::native_lanes("double"), 1};
+  const host::lane_shape single{host::native_lanes(), 1};
   host::keep({"dp5", "double", host::work_kind::smooth, doubled(), 1.3});
   host::keep({"dp5", "double", host::work_kind::with_events, single, 1.2});
   EXPECT_EQ(host::lane_shape_of(plan_of("lorenz", "dp5")), doubled());
@@ -189,7 +191,7 @@ TEST_F(lanes, implicit_methods_are_one_kind_with_events_or_without) {
 
 TEST_F(lanes, large_models_and_constant_steps_keep_to_the_rule) {
   host::keep({"dp5", "double", host::work_kind::with_events, doubled(), 1.3});
-  host::keep({"rodas5p", "double", host::work_kind::implicit, {host::native_lanes("double"), 2}, 1.3});
+  host::keep({"rodas5p", "double", host::work_kind::implicit, {host::native_lanes(), 2}, 1.3});
   const auto many = plan_of("bouncing_balls_100", "dp5"), eight = plan_of("hires", "rodas5p"),
              constant = plan_of("bouncing_ball", "dp5", {"step=0.01"});
   for (const auto& p : {many, eight, constant}) {

@@ -47,7 +47,9 @@ struct combination {
   double seconds = 0;
 };
 
-plan plan_for(const model& m, const char* method, bool adaptive, const char* precision) {
+constexpr auto in_double = precision_kind::double_precision, in_float = precision_kind::single_precision;
+
+plan plan_for(const model& m, const char* method, bool adaptive, precision_kind precision) {
   plan p;
   p.model = m;
   p.method = method;
@@ -85,15 +87,16 @@ std::vector<combination> everything() {
       const bool all = is_chosen(name) && (name == "robertson" ? of_each_family : method.is_explicit);
       const bool small = m.equations == abi::plain || highest_index(m) == 2;
       const bool whole = (usual && small) || (all && !method.is_explicit);
-      if (whole || all) r.push_back({plan_for(m, method.name, method.embedded_order > 0, "double"), whole});
-      if (usual && is_chosen(name) && name != "robertson") r.push_back({plan_for(m, method.name, true, "float"), true});
+      if (whole || all) r.push_back({plan_for(m, method.name, method.embedded_order > 0, in_double), whole});
+      if (usual && is_chosen(name) && name != "robertson")
+        r.push_back({plan_for(m, method.name, true, in_float), true});
     });
   }
   // Stages in descriptor form are a separate family, for mechanical models.
-  r.push_back({plan_for(describe_model(find_model("compound_pendulum")), "inflsdirk4", true, "double"), true});
+  r.push_back({plan_for(describe_model(find_model("compound_pendulum")), "inflsdirk4", true, in_double), true});
   // Steps that are differentiated by parameters are another family.
   for (const char* method : {"rodas5p", "sdirk4", "radau5"}) {
-    r.push_back({plan_for(describe_model(find_model("robertson")), method, true, "double"), false});
+    r.push_back({plan_for(describe_model(find_model("robertson")), method, true, in_double), false});
     for (int j = 0; j < 2; ++j)
       r.back().what.sensitivities.push_back({target::kind::parameter, j, "k" + std::to_string(j + 1)});
   }
@@ -107,7 +110,7 @@ std::vector<combination> one_of_each_family() {
     const std::string what = c.what.model.name + " " + c.what.method;
     const std::string kept[] = {"lorenz dp5", "lorenz taylor12", "coulomb_oscillator dp5", "robertson sdirk4",
                                 "campbell_orbits radau5"};
-    return c.what.precision != "double" || !c.what.sensitivities.empty() ||
+    return c.what.precision != precision_kind::double_precision || !c.what.sensitivities.empty() ||
            std::find(std::begin(kept), std::end(kept), what) == std::end(kept);
   });
   return r;
@@ -135,13 +138,13 @@ void expect_that_all_compile(std::vector<combination> list) {
   std::printf("%-18s %-8s %-9s  %-5s %9s %11s %10s %11s %6s %8s\n", "model", "method", "precision", "part", "registers",
               "spill store", "spill load", "local bytes", "warps", "seconds");
   for (const combination& c : list) {
-    const std::string what = c.what.model.name + " with " + c.what.method + " in " + c.what.precision;
+    const std::string what = c.what.model.name + " with " + c.what.method + " in " + word_of(c.what.precision);
     EXPECT_EQ("", c.failure) << what;
     EXPECT_EQ(!c.failure.empty() ? 0u : c.whole ? 3u : 1u, c.made.kernels().size()) << what;
     for (const auto& k : c.made.kernels()) {
       const std::string part = k.name.substr(k.name.find('_') + 1);
       std::printf("%-18s %-8s %-9s  %-5s %9d %11d %10d %11d %6d", c.what.model.name.c_str(), c.what.method.c_str(),
-                  c.what.precision.c_str(), part.c_str(), k.registers, k.spill_store_bytes, k.spill_load_bytes,
+                  word_of(c.what.precision).c_str(), part.c_str(), k.registers, k.spill_store_bytes, k.spill_load_bytes,
                   k.local_bytes, resident_warps(k.registers));
       std::printf(part == "sail" ? " %8.2f\n" : "\n", c.seconds);
       EXPECT_GT(k.instructions, 100) << what;
@@ -166,7 +169,7 @@ TEST(nvrtc, one_of_each_family_compiles_for_sm_90) {
 TEST(nvrtc, problems_and_methods_compile_for_sm_90) { expect_that_all_compile(everything()); }
 
 TEST(nvrtc, code_whose_report_is_lost_is_made_anew) {
-  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, in_double);
   const built_cuda before = build_sailing(p, 90).sail;
   {
     const scratch_folder scratch(before.key);
@@ -205,7 +208,7 @@ TEST(nvrtc, registers_are_given_up_for_warps_as_long_as_spills_cost_less) {
 }
 
 TEST(nvrtc, the_choice_of_registers_is_remembered) {
-  const plan p = plan_for(describe_model(find_model("stick_slip")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("stick_slip")), "dp5", true, in_double);
   const auto first = build_sailing(p, 90), second = build_sailing(p, 90);
   EXPECT_EQ(0, second.seconds);
   EXPECT_EQ(first.key(), second.key());
@@ -253,7 +256,7 @@ TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
   const model m = describe_model(find_model("lorenz"));
   const auto missing = [&]<class Method>(Method, const model& of) {
     int looked_for = 0;
-    const auto module = build_sailing(plan_for(of, Method::name, true, "double"), 90);
+    const auto module = build_sailing(plan_for(of, Method::name, true, in_double), 90);
     const int r = not_in(constant_memory(module.sail.code), Method::a, looked_for);
     EXPECT_GT(looked_for, 5) << Method::name;
     return r;
@@ -261,7 +264,7 @@ TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
   EXPECT_EQ(0, missing(methods::by_name<"dp5">{}, m));
   EXPECT_EQ(0, missing(methods::by_name<"rodas5p">{}, describe_model(find_model("robertson"))));
   // In single precision a literal is an operand.
-  const auto narrow = build_sailing(plan_for(m, "dp5", true, "float"), 90);
+  const auto narrow = build_sailing(plan_for(m, "dp5", true, in_float), 90);
   EXPECT_EQ("", constant_memory(narrow.sail.code));
 }
 
@@ -289,7 +292,7 @@ TEST(nvrtc, every_kernel_header_compiles_alone) {
 }
 
 TEST(nvrtc, a_second_time_a_module_comes_from_the_cache) {
-  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, in_double);
   const auto first = build_cuda_module(p, 90), second = build_cuda_module(p, 90);
   EXPECT_EQ(0, second.seconds);
   EXPECT_FALSE(second.land.compiled);
@@ -304,7 +307,7 @@ TEST(nvrtc, a_module_is_compiled_anew_when_an_included_file_has_changed) {
   const auto header = folder / "with_rate.hpp";
   const auto make = [&](const char* rate) {
     std::ofstream(folder / "rate.h") << "#define RATE " << rate << "\n";
-    return build_sailing(plan_for(describe_model(header), "bs3", true, "double"), 90);
+    return build_sailing(plan_for(describe_model(header), "bs3", true, in_double), 90);
   };
   std::ofstream(header) << "#include <saltus.hpp>\n"
                            "#define FILE \"rate.h\"\n"
@@ -324,7 +327,7 @@ TEST(nvrtc, a_module_is_compiled_anew_when_an_included_file_has_changed) {
 
 TEST(nvrtc, a_device_it_does_not_know_is_an_error_that_names_it) {
   try {
-    build_cuda_module(plan_for(describe_model(find_model("lorenz")), "bs3", true, "double"), 35);
+    build_cuda_module(plan_for(describe_model(find_model("lorenz")), "bs3", true, in_double), 35);
     FAIL() << "no error";
   } catch (const error& e) {
     EXPECT_EQ(exit_device, e.exit_code);
@@ -333,7 +336,7 @@ TEST(nvrtc, a_device_it_does_not_know_is_an_error_that_names_it) {
 }
 
 TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
-  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, in_double);
   // The newest available architecture; compute capabilities have one digit after the point.
   int count = 0;
   ASSERT_EQ(NVRTC_SUCCESS, nvrtcGetNumSupportedArchs(&count));
@@ -360,7 +363,7 @@ TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
 }
 
 TEST(nvrtc, code_of_the_same_major_number_runs_on_a_device_that_is_not_known) {
-  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, in_double);
   const auto module = build_sailing(p, 97);
   EXPECT_EQ(0, module.sail.ptx_of);
   EXPECT_EQ(build_sailing(p, 90).key(), module.key());
@@ -379,7 +382,7 @@ TEST(nvrtc, a_model_that_is_not_for_devices_is_named_with_its_line) {
            "};\n";
   }
   try {
-    build_cuda_module(plan_for(describe_model(header), "dp5", true, "double"), 90);
+    build_cuda_module(plan_for(describe_model(header), "dp5", true, in_double), 90);
     FAIL() << "no error";
   } catch (const error& e) {
     EXPECT_EQ(exit_model, e.exit_code);

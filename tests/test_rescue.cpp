@@ -98,7 +98,7 @@ TEST(Rescue, InjectedExceptionsLoseNothing) {
 TEST(Rescue, LanesThreadsAndChunksChangeNothing) {
   const auto settings = with(balls, {"inject_exceptions=0.2"});
   const outcome reference = run("ball_drag", with(settings, {"run.lanes=1", "run.threads=1"}));
-  for (const int lanes : {1, host::native_lanes("double")})
+  for (const int lanes : {1, host::native_lanes()})
     for (const int threads : {1, 2})
       for (const int chunk : {7, 500, 4000}) {
         const outcome r =

@@ -83,7 +83,7 @@ class SameBits : public ::testing::TestWithParam<std::size_t> {
 
 TEST_P(SameBits, WhateverLanesThreadsAndChunks) {
   const outcome reference = go({"run.lanes=1", "run.threads=1"});
-  const int native = host::native_lanes("double");
+  const int native = host::native_lanes();
   for (int lanes : {1, 4, 8}) {
     if (lanes > native) continue;  // a pack never exceeds the machine's register
     for (int threads : {1, 2})
@@ -101,7 +101,7 @@ TEST_P(SameBits, WhateverLanesThreadsAndChunks) {
 
 TEST_P(SameBits, WhateverTheBatchSize) {
   const outcome reference = go({"run.lanes=1"});
-  const int native = host::native_lanes("double");
+  const int native = host::native_lanes();
   for (int count : {1, native - 1, native, native + 1, 31}) {
     SCOPED_TRACE(count);
     const outcome r = go({fmt::format("sample.count={}", count)});

@@ -75,7 +75,7 @@ threads = 2
   EXPECT_FALSE(p.reductions[0].of_output);
   EXPECT_EQ(p.reductions[0].index, 2);
   EXPECT_EQ(p.reductions[0].name, "max(pressure)");
-  EXPECT_EQ(p.backend, "auto");
+  EXPECT_EQ(p.backend, backend_kind::automatic);
   EXPECT_EQ(p.threads, 2);
 }
 
@@ -88,7 +88,7 @@ TEST_F(spec, a_model_alone_gets_the_defaults) {
   EXPECT_TRUE(p.file.empty());
   EXPECT_EQ(p.text, "model = \"relief_valve\"\n");
   EXPECT_FALSE(p.backward);
-  EXPECT_EQ(p.detection, "hermite");
+  EXPECT_EQ(p.detection, detection::hermite);
   EXPECT_EQ(p.concurrency_time, 0);
   EXPECT_EQ(p.zeno, 1e-7);
   EXPECT_TRUE(p.rescue);
@@ -133,12 +133,12 @@ allowed_failed = 0.25
   EXPECT_EQ(p.first_step, 0.125);
   EXPECT_EQ(p.max_step, 0.5);
   EXPECT_EQ(p.fixed_step, 0.25);
-  EXPECT_EQ(p.controller, "h211b");
-  EXPECT_EQ(p.norm, "compere");
-  EXPECT_EQ(p.precision, "float");
+  EXPECT_EQ(p.controller, controller_kind::h211b);
+  EXPECT_EQ(p.norm, norm_kind::compere);
+  EXPECT_EQ(p.precision, precision_kind::single_precision);
   EXPECT_EQ(p.max_steps, 10000);
   EXPECT_EQ(p.max_events, 99);
-  EXPECT_EQ(p.detection, "certified");
+  EXPECT_EQ(p.detection, detection::certified);
   EXPECT_EQ(p.concurrency_time, 1e-7);
   EXPECT_EQ(p.concurrency_value, 1e-6);
   EXPECT_EQ(p.zeno, 0);
@@ -152,7 +152,7 @@ allowed_failed = 0.25
   EXPECT_EQ(p.reductions[1].index, 0);
   EXPECT_EQ(p.reductions[2].index, 1);
   EXPECT_EQ(p.compression, 9);
-  EXPECT_EQ(p.backend, "cpu");
+  EXPECT_EQ(p.backend, backend_kind::cpu);
   EXPECT_EQ(p.lanes, 8);
   EXPECT_EQ(p.chunk, 4096);
   EXPECT_EQ(p.allowed_failed, 0.25);
@@ -164,7 +164,7 @@ TEST_F(spec, devices_are_all_or_some_and_share_a_queue_with_the_cpu_if_bits_do_n
   auto everywhere = relief_valve();
   everywhere.arithmetic = true;
   const auto all = planned(valve + "[run]\nbackend = \"all\"\ndevices = [2, 0]\n", {}, everywhere);
-  EXPECT_EQ(all.backend, "all");
+  EXPECT_EQ(all.backend, backend_kind::all);
   EXPECT_EQ(all.devices, (std::vector<int>{2, 0}));
   EXPECT_EQ(planned(valve, {{"--devices", "0,1"}}).devices, (std::vector<int>{0, 1}));
   EXPECT_TRUE(planned(valve, {{"--devices", "0"}, {"--devices", "all"}}).devices.empty());
@@ -220,12 +220,12 @@ TEST_F(spec, consistency_is_for_models_with_constraints) {
   const plan p = planned(valve + "detection = \"certified\"\nguards_in_error = true\nprecision = \"float\"\n", {},
                          valve_with(abi::semi_explicit, 1));
   EXPECT_TRUE(p.guards_in_error);
-  EXPECT_EQ(p.detection, "certified");
+  EXPECT_EQ(p.detection, detection::certified);
 }
 
 TEST_F(spec, coordinates_are_for_equations_of_any_order) {
-  EXPECT_EQ(planned(valve).coordinates, "all");
-  EXPECT_EQ(planned(valve + "coordinates = \"all\"\n").coordinates, "all");
+  EXPECT_EQ(planned(valve).coordinates, coordinates::all);
+  EXPECT_EQ(planned(valve + "coordinates = \"all\"\n").coordinates, coordinates::all);
   EXPECT_EQ(refused(valve + "coordinates = \"unitary\"\n"),
             "spec.toml:2:15: coordinates = \"unitary\": must be all, or left out: relief_valve has no equations of any "
             "order, 0 = "
@@ -368,7 +368,7 @@ TEST_F(spec, short_flags_reach_their_keys) {
                                  {"--lanes", "4"},
                                  {"--chunk", "77"}});
   EXPECT_EQ(p.seed, 9u);
-  EXPECT_EQ(p.backend, "cpu");
+  EXPECT_EQ(p.backend, backend_kind::cpu);
   EXPECT_EQ(p.file, "1.5");
   EXPECT_EQ(p.method, "bs3");
   EXPECT_EQ(p.threads, 3);

@@ -76,7 +76,7 @@ answer measure(const request& r, const setup& s) {
 void run(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "--about") {
     fmt::print("{{\"version\": \"{}\", \"lanes\": {}, \"compiler\": \"{}\", \"peak\": {:e}}}\n", SALTUS_VERSION,
-               host::native_lanes("double"), host::find_compiler().version, bench::peak_flops());
+               host::native_lanes(), host::find_compiler().version, bench::peak_flops());
     return;
   }
   if (argc < 5) throw std::runtime_error("usage: peer_saltus MODEL METHOD T_END SMALL [KEY=VALUE ...]");

@@ -29,7 +29,7 @@ class cpu_backend final : public backend {
 
   std::string device() const override {
     return fmt::format("cpu: {} thread{} x {} of {}, {}", threads_, threads_ == 1 ? "" : "s", name_of(shape_),
-                       plan_.precision, find_compiler().version);
+                       word_of(plan_.precision), find_compiler().version);
   }
   std::string model_hash() const override { return built_.key; }
   double compile_seconds() const override { return built_.seconds; }

@@ -17,15 +17,16 @@ namespace saltus::host {
 
 namespace {
 
-/// The devices of a kind, in the order in which "auto" prefers them; lanes of the processor are always there.
+/// The kinds of devices, in the order in which "auto" prefers them. The lanes of the processor are always there.
 struct device_row {
-  const char *name, *what;
+  backend_kind kind;
+  const char* what;
   std::function<std::string()> absent;  ///< the reason why there is none; empty: there is one
   std::function<std::unique_ptr<backend>(const plan&)> make;
 };
 const std::vector<device_row>& devices() {
   static const std::vector<device_row> rows = {
-      {"cuda", "CUDA device", [] { return cuda_absent(); }, make_cuda_backend},
+      {backend_kind::cuda, "CUDA device", [] { return cuda_absent(); }, make_cuda_backend},
   };
   return rows;
 }
@@ -47,9 +48,9 @@ std::unique_ptr<backend> make_backend_of_all(const plan& p, const cancellation& 
 
 std::unique_ptr<backend> make_backend(const plan& p, const cancellation& stop) {
   if (const auto none = no_method_for(p.model); !none.empty()) throw error(exit_usage, none);
-  if (p.backend == "all") return make_backend_of_all(p, stop);
+  if (p.backend == backend_kind::all) return make_backend_of_all(p, stop);
   for (const device_row& of : devices())
-    if (p.backend == of.name || (p.backend == "auto" && of.absent().empty())) return of.make(p);
+    if (p.backend == of.kind || (p.backend == backend_kind::automatic && of.absent().empty())) return of.make(p);
   return make_cpu_backend(p, stop);
 }
 

@@ -34,7 +34,8 @@ std::string recommendation(const advice& found) {
 }
 
 json json_of_choice(const choice_result& r) {
-  json o{{"method", r.what.method}, {"controller", r.what.controller}, {"detection", r.what.detection}};
+  json o{
+      {"method", r.what.method}, {"controller", word_of(r.what.controller)}, {"detection", word_of(r.what.detection)}};
   if (!r.trouble.empty()) {
     o["trouble"] = r.trouble;
     return o;
@@ -52,8 +53,8 @@ method_choice choice_of(const plan& p) { return {method_name(p), p.controller, p
 
 std::string name_of(const method_choice& choice, const plan& asked) {
   std::string name = choice.method;
-  if (choice.controller != asked.controller) name += ", " + choice.controller;
-  if (choice.detection != asked.detection) name += ", " + choice.detection;
+  if (choice.controller != asked.controller) name += ", " + word_of(choice.controller);
+  if (choice.detection != asked.detection) name += ", " + word_of(choice.detection);
   return name;
 }
 
@@ -69,8 +70,8 @@ std::vector<std::string> advice::lines() const {
     for (const double x : asked.atol) atol.push_back(fmt::format("{:.2g}", x * (to.rtol / asked.rtol)));
     r.push_back(is_rtol ? fmt::format("atol = {:.2g}", to.rtol) : fmt::format("atol = [{}]", fmt::join(atol, ", ")));
   }
-  if (to.controller != from.controller) r.push_back(fmt::format("controller = \"{}\"", to.controller));
-  if (to.detection != from.detection) r.push_back(fmt::format("detection = \"{}\"", to.detection));
+  if (to.controller != from.controller) r.push_back(fmt::format("controller = \"{}\"", word_of(to.controller)));
+  if (to.detection != from.detection) r.push_back(fmt::format("detection = \"{}\"", word_of(to.detection)));
   return r;
 }
 

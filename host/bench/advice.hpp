@@ -14,7 +14,9 @@ namespace saltus::host {
 
 /// The settings of a spec that are compared. They change bits.
 struct method_choice {
-  std::string method, controller, detection;
+  std::string method;
+  controller_kind controller;
+  saltus::detection detection;
   double rtol;
 };
 method_choice choice_of(const plan& p);

@@ -91,7 +91,7 @@ class adviser {
   }
 
   void try_controllers() {
-    for (const char* controller : controller_names) {
+    for (const auto controller : {controller_kind::elementary, controller_kind::pi, controller_kind::h211b}) {
       method_choice choice = best().what;
       choice.controller = controller;
       if (controller != best().what.controller) consider(choice);
@@ -100,11 +100,11 @@ class adviser {
 
   void try_detections() {
     if (asked().model.guards.empty()) return;
-    for (const char* detection : detection_names) {
+    for (const auto which : {detection::hermite, detection::certified}) {
       method_choice choice = best().what;
-      choice.detection = detection;
-      if (detection == best().what.detection) continue;
-      if (choice.detection == "hermite" || certifies(choice.method)) consider(choice);
+      choice.detection = which;
+      if (which == best().what.detection) continue;
+      if (choice.detection == detection::hermite || certifies(choice.method)) consider(choice);
     }
   }
 

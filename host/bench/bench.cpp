@@ -105,7 +105,7 @@ run_summary run_once(const plan& p, backend& where, const std::function<void(con
 }
 
 /// The peak of all parts of a backend together; 0: that of one is unknown.
-double peak_of(const std::vector<backend*>& parts, const std::string& precision) {
+double peak_of(const std::vector<backend*>& parts, precision_kind precision) {
   double sum = 0;
   for (const backend* part : parts) {
     const bool is_cpu = part->uses_host_threads();

@@ -26,7 +26,7 @@ double thread_seconds() {
 
 }  // namespace
 
-double cpu_peak_flops(const std::string& precision, int threads) {
+double cpu_peak_flops(precision_kind precision, int threads) {
   const int lanes = native_lanes(precision);
   const std::string text = fmt::format(
       "#include \"number/pack.hpp\"\n"
@@ -45,7 +45,7 @@ double cpu_peak_flops(const std::string& precision, int threads) {
       "  for (int lane = 0; lane < {1}; ++lane) all += sum.get(lane);\n"
       "  return all;\n"
       "}}\n",
-      precision, lanes, chains);
+      word_of(precision), lanes, chains);
   const built module = build_module(text, home() / "kernels/number/pack.hpp");
   using function = double(long long, double, double);
   auto* const work = reinterpret_cast<function*>(module.code->symbol("saltus_peak"));

@@ -101,8 +101,8 @@ std::string heading(const bench_report& report) {
   text += fmt::format("{}, {}, {}\n",
                       method_name(p) == "auto" ? fmt::format("auto ({}, {})", p.method, stiff_methods(p)) : p.method,
                       p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
-                                       : fmt::format("rtol {:g}, {} controller", p.rtol, p.controller),
-                      p.precision);
+                                       : fmt::format("rtol {:g}, {} controller", p.rtol, word_of(p.controller)),
+                      word_of(p.precision));
   for (const auto& r : report.results)
     text += fmt::format("{}{}\n", r.backend == "cpu" ? "" : r.backend + ": ", r.device);
   return text + fmt::format("{} round{}: median (lowest .. highest)\n\n", rounds, rounds == 1 ? "" : "s");
@@ -213,9 +213,9 @@ std::string text_of(const bench_report& report) {
 
 json json_of(const bench_report& report) {
   const plan& p = report.measured;
-  json all{{"model", p.model.name},          {"method", method_name(p)},       {"rtol", p.rtol},
-           {"fixed_step", p.fixed_step},     {"precision", p.precision},       {"instances", p.count},
-           {"alike", !has_varied_inputs(p)}, {"rhs_flops", p.model.rhs_flops}, {"guard_flops", p.model.guard_flops},
+  json all{{"model", p.model.name},          {"method", method_name(p)},          {"rtol", p.rtol},
+           {"fixed_step", p.fixed_step},     {"precision", word_of(p.precision)}, {"instances", p.count},
+           {"alike", !has_varied_inputs(p)}, {"rhs_flops", p.model.rhs_flops},    {"guard_flops", p.model.guard_flops},
            {"results", json::array()}};
   for (const auto& r : report.results) all["results"].push_back(result_json(p, r));
   if (report.curves.empty()) return all;

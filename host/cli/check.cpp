@@ -100,8 +100,9 @@ void print_plan(const plan& p) {
   if (const auto none = no_method_for(p.model); !none.empty()) tell("method     none: {}\n", none);
   else
     tell("method     {}, {}\n", method_text(p),
-         p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
-                          : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
+         p.fixed_step > 0
+             ? fmt::format("fixed step {:g}", p.fixed_step)
+             : fmt::format("{} controller, {} norm, rtol {:g}", word_of(p.controller), word_of(p.norm), p.rtol));
   tell("t          {:g} .. {:g}{}\n", p.t_begin, p.t_end, p.backward ? ", backward" : "");
   tell("instances  {}", p.count);
   for (const auto& axis : p.axes) {

@@ -179,7 +179,7 @@ void divide_machine(plan& p, const job& of) {
     const int mine = ::sched_getaffinity(0, sizeof bound, &bound) == 0 ? CPU_COUNT(&bound) : cores;
     p.threads = std::clamp(cores / of.local_ranks, 1, std::max(mine, 1));
   }
-  if (p.backend == "cpu") return;
+  if (p.backend == backend_kind::cpu) return;
   std::vector<int> devices = p.devices;
   if (devices.empty())
     for (int i = 0; i < static_cast<int>(cuda_devices().size()); ++i) devices.push_back(i);

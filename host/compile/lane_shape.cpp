@@ -11,14 +11,14 @@
 
 namespace saltus::host {
 
-int native_lanes(const std::string& precision) {
+int native_lanes(precision_kind precision) {
   int bytes = 16;
 #if defined(__x86_64__) || defined(__i386__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     bytes = 64;
   else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bytes = 32;
 #endif
-  return bytes / (precision == "float" ? 4 : 8);
+  return bytes / bytes_of(precision);
 }
 
 bool is_explicit_method(const std::string& name) {
@@ -36,7 +36,7 @@ bool runs_orders_in_loops(const plan& p) {
   constexpr std::int64_t near = 512 * 1024;
   const auto series = static_cast<std::int64_t>(p.model.states.size()) + 1 + p.model.kept_series;
   const std::int64_t numbers = series * method.order + p.model.kept_numbers;
-  return 2 * native_lanes(p.precision) * numbers * (p.precision == "float" ? 4 : 8) <= near;
+  return 2 * native_lanes(p.precision) * numbers * bytes_of(p.precision) <= near;
 }
 }  // namespace
 

@@ -11,7 +11,7 @@
 namespace saltus::host {
 
 /// Instances per vector register of this machine in an arithmetic ("double" or "float").
-int native_lanes(const std::string& precision);
+int native_lanes(precision_kind precision = precision_kind::double_precision);
 
 /// `groups` groups of `lanes` instances take turns. Lanes beyond a register are several registers side by side.
 struct lane_shape {

@@ -68,7 +68,7 @@ std::vector<machine_shape> machine_shapes() {
 std::optional<machine_shape> machine_shape_of(const plan& p) {
   if (!follows_machine(p)) return {};
   const auto all = machine_shapes();
-  const machine_shape wanted{p.method, p.precision, kind_of(p), {}, 1};
+  const machine_shape wanted{p.method, word_of(p.precision), kind_of(p), {}, 1};
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return is_same_work(one, wanted); });
   if (found == all.end() || !is_tried(p, found->shape)) return {};
   return *found;

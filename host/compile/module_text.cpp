@@ -56,8 +56,8 @@ std::string offsets_text(const model& m) {
 
 /// Empty for the default, so that cached modules of earlier versions are still found.
 std::string coordinates_text(const plan& p) {
-  if (p.coordinates == coordinates_names[0]) return {};
-  return fmt::format(", .coordinates = saltus::coordinates::{}", p.coordinates);
+  if (p.coordinates == coordinates::all) return {};
+  return fmt::format(", .coordinates = saltus::coordinates::{}", word_of(p.coordinates));
 }
 
 std::string event_log_text(const plan& p) {
@@ -103,9 +103,9 @@ std::string engine_name(const plan& p) {
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
       ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
       ".inject = {}{}{}{}}}{}>;\n",
-      form_text(p), p.method, p.precision, p.norm, p.controller, p.detection, p.fixed_step > 0, p.sample_count > 0,
-      p.guards_in_error, p.inject_exceptions > 0, p.stiff_method.empty() ? "" : ", .watch_stiffness = true",
-      coordinates_text(p), event_log_text(p), reductions);
+      form_text(p), p.method, word_of(p.precision), word_of(p.norm), word_of(p.controller), word_of(p.detection),
+      p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
+      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", coordinates_text(p), event_log_text(p), reductions);
 }
 
 std::string engine_text(const plan& p) {
@@ -135,8 +135,8 @@ std::string words_of_module(const plan& p) {
   add(p.exponents > 0, "Lyapunov exponents");
   add(p.log_events && p.logged.outputs, "outputs of events");
   add(p.fixed_step > 0, "a constant step");
-  add(p.detection != detection_names[0], p.detection + " detection");
-  add(p.precision != "double", p.precision);
+  add(p.detection != detection::hermite, word_of(p.detection) + " detection");
+  add(p.precision != precision_kind::double_precision, word_of(p.precision));
   add(p.backward, "backward time");
   return words;
 }

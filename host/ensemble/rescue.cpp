@@ -34,7 +34,7 @@ plan followed(plan p, fallback_integrator::duty what) {
   constexpr double least_rtol = 1e-14;
   // A function may have values where it has no series, such as a square root at zero.
   if (method_called(p.method).is_series) p.method = "dop853";
-  p.precision = "double";
+  p.precision = precision_kind::double_precision;
   p.inject_exceptions = 0;
   p.rtol = std::min(p.rtol, std::max(p.rtol / 10, least_rtol));
   for (double& a : p.atol) a /= 10;

@@ -155,13 +155,13 @@ const std::map<std::string_view, value_writer> value_writers = {
        return inline_text(toml::table{{"time", p.concurrency_time}, {"value", p.concurrency_value}});
      }},
     {"consistency",
-     [](const plan& p) {
-       return has_constraints(p.model) ? toml_of(std::string(abi::consistency_names[p.consistency])) : std::string();
-     }},
+     [](const plan& p) { return has_constraints(p.model) ? toml_of(word_of(p.consistency)) : std::string(); }},
     {"coordinates",
-     [](const plan& p) { return p.model.equations == abi::any_order ? toml_of(p.coordinates) : std::string(); }},
+     [](const plan& p) {
+       return p.model.equations == abi::any_order ? toml_of(word_of(p.coordinates)) : std::string();
+     }},
     {"structure",
-     [](const plan& p) { return p.model.equations == abi::any_order ? toml_of(p.structure) : std::string(); }},
+     [](const plan& p) { return p.model.equations == abi::any_order ? toml_of(word_of(p.structure)) : std::string(); }},
     {"sensitivity.parameters",
      [](const plan& p) {
        std::vector<std::string> parameters;
@@ -208,7 +208,7 @@ const std::map<std::string_view, value_writer> value_writers = {
        for (const int column : p.indices) outcomes.push_back(columns[static_cast<std::size_t>(column)].name);
        return outcomes.empty() ? std::string("false") : toml_of(outcomes);
      }},
-    {"run.backend", [](const plan& p) { return toml_of(p.backend); }},
+    {"run.backend", [](const plan& p) { return toml_of(word_of(p.backend)); }},
     {"run.devices", [](const plan& p) { return p.devices.empty() ? std::string("\"all\"") : toml_of(p.devices); }},
     {"run.threads", [](const plan& p) { return toml_of(p.threads); }},
     {"run.lanes", [](const plan& p) { return toml_of(p.lanes); }},

@@ -24,6 +24,7 @@
 
 #include "base/error.hpp"
 #include "base/toml.hpp"
+#include "spec/choices.hpp"
 
 namespace saltus::host {
 
@@ -169,6 +170,13 @@ class field {
     if (std::find(allowed.begin(), allowed.end(), value->get()) == allowed.end())
       refuse("unknown word; " + suggest(value->get(), allowed));
     return value->get();
+  }
+
+  template <class Choice>
+  Choice choice() const {
+    const auto& words = words_of<Choice>;
+    return static_cast<Choice>(std::find(words.begin(), words.end(), word({words.begin(), words.end()})) -
+                               words.begin());
   }
 
   // ---- lists

@@ -13,7 +13,6 @@ namespace saltus::host {
 
 namespace {
 
-constexpr const char* precision_names[] = {"double", "float"};
 constexpr auto positive = number_range::positive, not_negative = number_range::not_negative;
 using count = whole_value<std::int64_t>;
 using small_count = whole_value<int>;
@@ -34,8 +33,8 @@ const spec_key all_keys[] = {
      "relative tolerance; below 1e-14 (1e-6 with `precision = \"float\"`) a warning says that rounding is larger"},
     {"", "integration", "atol", {}, "Union[Number, Iterable[SupportsFloat], Table]", "`rtol`", "> 0",
      "absolute tolerance: a number, a list with one per state, or a table by state with `default`"},
-    {"", "integration", "norm", word_value{&plan::norm, norm_names}, "", "", "", "how the errors of the states become one number"},
-    {"", "integration", "controller", word_value{&plan::controller, controller_names}, "", "", "",
+    {"", "integration", "norm", word_value<norm_kind>{&plan::norm}, "", "", "", "how the errors of the states become one number"},
+    {"", "integration", "controller", word_value<controller_kind>{&plan::controller}, "", "", "",
      "how the next step size follows from it"},
     {"", "integration", "event_tol", number_value{&plan::event_tol, not_negative}, "", "", "",
      "tolerance in time of events; 0: to rounding"},
@@ -47,9 +46,9 @@ const spec_key all_keys[] = {
      "trial steps per instance, rejected ones included; then status `step_budget`"},
     {"", "integration", "max_events", count{&plan::max_events, 1, unlimited}, "", "", "",
      "events per instance; then status `event_budget`"},
-    {"", "integration", "precision", word_value{&plan::precision, precision_names}, "", "", "",
+    {"", "integration", "precision", word_value<precision_kind>{&plan::precision}, "", "", "",
      "the arithmetic; results are stored as double"},
-    {"", "events", "detection", word_value{&plan::detection, detection_names}, "", "", "",
+    {"", "events", "detection", word_value<detection>{&plan::detection}, "", "", "",
      "how guards are searched within a step: cubics through values and derivatives at its ends and in its middle, or intervals over the "
      "whole step until every root is excluded or isolated ([events.md](events.md#detection)); `certified` not with `kutta3`, `rk4`, "
      "`rkf78`"},
@@ -195,9 +194,7 @@ void read_plain(const spec_key& key, const field& entry, plan& to) {
             to.*v.to = static_cast<Integer>(entry.whole(v.low, v.high));
           },
           [&](const truth_value& v) { to.*v.to = entry.boolean(); },
-          [&](const word_value& v) {
-            to.*v.to = entry.word({v.words.begin(), v.words.end()});
-          }},
+          [&]<class Choice>(const word_value<Choice>& v) { to.*v.to = entry.choice<Choice>(); }},
       key.value);
 }
 
@@ -214,7 +211,9 @@ std::string plain_text(const spec_key& key, const plan& from) {
                                  return v.low <= n && n <= v.high ? std::to_string(n) : std::string();
                                },
                                [&](const truth_value& v) { return std::string(from.*v.to ? "true" : "false"); },
-                               [&](const word_value& v) { return inline_text(toml::value<std::string>(from.*v.to)); }},
+                               [&]<class Choice>(const word_value<Choice>& v) {
+                                 return inline_text(toml::value<std::string>(word_of(from.*v.to)));
+                               }},
                     key.value);
 }
 
@@ -237,15 +236,18 @@ std::string allowed_of(const spec_key& key) {
                                                             : fmt::format("{} to {}", v.low, v.high);
                                },
                                [](const truth_value&) { return std::string("true, false"); },
-                               [](const word_value& v) { return fmt::format("`{}`", fmt::join(v.words, "` `")); }},
+                               []<class Choice>(const word_value<Choice>&) {
+                                 return fmt::format("`{}`", fmt::join(words_of<Choice>, "` `"));
+                               }},
                     key.value);
 }
 
 std::string python_type_of(const spec_key& key) {
   if (!key.python.empty() || !key.is_plain()) return std::string(key.python);
   if (key.table == "sensitivity") return {};  // a keyword of that name belongs to the run
-  if (std::holds_alternative<truth_value>(key.value)) return "bool";
-  return std::holds_alternative<word_value>(key.value) ? "str" : "Number";
+  return std::visit(overloaded{[](const auto&) { return "Number"; }, [](const truth_value&) { return "bool"; },
+                               []<class Choice>(const word_value<Choice>&) { return "str"; }},
+                    key.value);
 }
 
 }  // namespace saltus::host

@@ -41,13 +41,14 @@ struct whole_value {
 struct truth_value {
   bool plan::*to;
 };
+template <class Choice>
 struct word_value {
-  std::string plan::*to;
-  std::span<const char* const> words;
+  Choice plan::*to;
 };
 /// `std::monostate`: the key has a reader of its own (reading.hpp).
-using plain_value = std::variant<std::monostate, number_value, share_value, whole_value<int>, whole_value<std::int64_t>,
-                                 truth_value, word_value>;
+using plain_value =
+    std::variant<std::monostate, number_value, share_value, whole_value<int>, whole_value<std::int64_t>, truth_value,
+                 word_value<norm_kind>, word_value<controller_kind>, word_value<precision_kind>, word_value<detection>>;
 
 struct spec_key {
   std::string_view table;  ///< "run"; empty: at the top of a spec

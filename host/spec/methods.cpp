@@ -88,8 +88,7 @@ std::string series_method_for(double rtol) {
   return name;
 }
 
-std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_view coordinates,
-                           std::int64_t directions) {
+std::int64_t stack_of_lane(const model& m, std::string_view method, coordinates of, std::int64_t directions) {
   constexpr std::int64_t number = sizeof(double);
   const auto square = [](std::size_t n) { return static_cast<std::int64_t>(n * n); };
   if (m.offsets && m.offsets->array) {
@@ -103,7 +102,7 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
     const auto series = unknowns + 1 + std::max(m.kept_series, 256);
     return number *
            (3 * array.rows * columns + 3 * series * (order + array.times + 1) + 3 * std::max(m.kept_numbers, 256) +
-            6 * values * values + (coordinates == coordinates_names[0] ? 2 : 8) * constraints * values);
+            6 * values * values + (of == coordinates::all ? 2 : 8) * constraints * values);
   }
   if (m.offsets) {
     std::int64_t highest = 0, constraints = 0;
@@ -112,9 +111,8 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
       constraints = std::max<std::int64_t>(constraints, std::accumulate(set.c.begin(), set.c.end(), std::ssize(set.c)));
     }
     // Their Jacobian, directions and factors.
-    const auto local = coordinates == coordinates_names[0]
-                           ? 0
-                           : constraints * (4 * static_cast<std::int64_t>(m.states.size()) + 5 * constraints);
+    const auto local =
+        of == coordinates::all ? 0 : constraints * (4 * static_cast<std::int64_t>(m.states.size()) + 5 * constraints);
     const auto unknowns = m.record->equations.size();
     const auto series = static_cast<std::int64_t>(unknowns) + 1 + std::max(m.kept_series, 256);
     const std::int64_t numbers = std::max(m.kept_numbers, 256);

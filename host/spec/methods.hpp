@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "spec/choices.hpp"
 #include "spec/model.hpp"
 #include "spec/names.hpp"
 
@@ -41,8 +42,7 @@ std::string series_method_for(double rtol);
 /// Stack bytes of a step per lane, for large data only: matrices of implicit methods, series of equations of any order
 /// and their coordinates. The lanes of a thread must not exceed `largest_stack` together. `directions`: number of
 /// derivatives carried along.
-std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_view coordinates,
-                           std::int64_t directions = 0);
+std::int64_t stack_of_lane(const model& m, std::string_view method, coordinates of, std::int64_t directions = 0);
 inline constexpr std::int64_t largest_stack = std::int64_t{4} << 20;
 /// The method for a model whose spec names none.
 std::string default_method(const model& m);

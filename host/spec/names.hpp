@@ -25,12 +25,6 @@ names names_of(const std::vector<Named>& list) {
   return all;
 }
 
-/// The words of a list of choices (abi/choices.hpp).
-template <std::size_t N>
-names words(const char* const (&choices)[N]) {
-  return {choices, choices + N};
-}
-
 inline names joined(names a, const names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "abi/reductions.hpp"
+#include "spec/choices.hpp"
 #include "spec/model.hpp"
 #include "spec/tables.hpp"
 
@@ -112,23 +113,20 @@ struct histogram_request {
 /// (journal.hpp).
 inline constexpr double usual_checkpoint = 60, short_run = 10;
 
-/// The ways to integrate equations of any order: by structural analysis, or by the rank of the derivative array.
-inline constexpr const char* structure_names[] = {"analysis", "array"};
-
 struct plan {
   host::model model;
 
   // integration of an instance
   std::string method = "dp5";
-  std::string stiff_method;       ///< method = "auto": the method after a change; empty: not auto
-  std::string lasting_method;     ///< the same where stiffness lasts so long that rounding would accumulate in that one
-  std::string controller = "pi";  ///< elementary, pi, h211b
-  std::string norm = "rms";       ///< rms, max, compere
-  std::string precision = "double";  ///< double, float
+  std::string stiff_method;    ///< method = "auto": the method after a change; empty: not auto
+  std::string lasting_method;  ///< the same where stiffness lasts so long that rounding would accumulate in that one
+  controller_kind controller = controller_kind::pi;
+  norm_kind norm = norm_kind::rms;
+  precision_kind precision = precision_kind::double_precision;
   double rtol = 1e-6;
-  std::vector<double> atol;            ///< one per state
-  std::string coordinates = "all";     ///< all, unitary, partitioned
-  std::string structure = "analysis";  ///< for equations of any order: analysis, array
+  std::vector<double> atol;  ///< one per state
+  saltus::coordinates coordinates = saltus::coordinates::all;
+  structure_kind structure = structure_kind::analysis;  ///< for equations of any order
   double event_tol = 0;
   double first_step = 0;  ///< 0: automatic
   double max_step = std::numeric_limits<double>::infinity();
@@ -139,13 +137,13 @@ struct plan {
   abi::consistency consistency = abi::algebraic;  ///< how a model with constraints finds a consistent start
 
   // events
-  std::string detection = "hermite";  ///< hermite, certified
-  bool guards_in_error = false;       ///< guards take part in the error control
-  double concurrency_time = 0;        ///< bilateral guards this close in time fire together; 0: off
-  double concurrency_value = 0;       ///< if none is further beyond zero than this
-  double zeno = 1e-7;                 ///< accumulating events end at this fraction of the span; 0: never
-  bool rescue = true;                 ///< the host continues instances that lanes cannot settle
-  double inject_exceptions = 0;       ///< share of instances that lanes give up at random; for tests
+  saltus::detection detection = saltus::detection::hermite;
+  bool guards_in_error = false;  ///< guards take part in the error control
+  double concurrency_time = 0;   ///< bilateral guards this close in time fire together; 0: off
+  double concurrency_value = 0;  ///< if none is further beyond zero than this
+  double zeno = 1e-7;            ///< accumulating events end at this fraction of the span; 0: never
+  bool rescue = true;            ///< the host continues instances that lanes cannot settle
+  double inject_exceptions = 0;  ///< share of instances that lanes give up at random; for tests
 
   // instances: id = sample + samples * (product index, last axis fastest)
   std::vector<double> parameters;  ///< fixed values, one per parameter
@@ -190,7 +188,7 @@ struct plan {
       -std::numeric_limits<double>::infinity();  ///< exponents use the time from here on; -infinity: all of it
 
   // execution
-  std::string backend = "auto";    ///< auto, cpu, cuda, all
+  backend_kind backend = backend_kind::automatic;
   std::vector<int> devices;        ///< numbers of CUDA devices; empty: all
   int threads = 0;                 ///< 0: all cores
   int lanes = 0;                   ///< 0: the fastest known (chosen_shape.hpp)

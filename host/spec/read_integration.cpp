@@ -19,14 +19,14 @@ constexpr const char* auto_lasting_method = "radau5";
 
 /// Below some tens of ulps the error estimate is mere rounding: steps become shorter and results no better.
 void warn_of_rounding(reading& r) {
-  const bool is_float = r.plan.precision == "float";
+  const bool is_float = r.plan.precision == precision_kind::single_precision;
   const double least = is_float ? 1e-6 : 1e-14;
   const auto rtol = r.root.find("rtol");
   if (!rtol || r.plan.rtol >= least) return;
   r.plan.warnings.push_back(fmt::format(
       "{}: below {:g} the rounding of {} numbers is larger than the errors that are to be kept: steps become "
       "shorter, results no better",
-      rtol->what(), least, r.plan.precision));
+      rtol->what(), least, word_of(r.plan.precision)));
 }
 
 void read_method(reading& r) {
@@ -51,20 +51,19 @@ void read_method(reading& r) {
 void read_consistency(reading& r) {
   const auto e = r.root.find("consistency");
   if (!e) return;
-  const names known = words(abi::consistency_names);
-  const auto word = e->word(known);
+  r.plan.consistency = e->choice<abi::consistency>();
   if (!has_constraints(r.model))
     e->fail(fmt::format("must be left out, as {} has no constraints to be consistent with", r.model.name));
-  if (word == "nearest" && r.model.equations != abi::semi_explicit && r.model.equations != abi::any_order)
+  if (r.plan.consistency == abi::nearest && r.model.equations != abi::semi_explicit &&
+      r.model.equations != abi::any_order)
     e->fail(fmt::format("must be algebraic or given, as {} has {}", r.model.name, special_about(r.model)));
-  r.plan.consistency = static_cast<abi::consistency>(std::find(known.begin(), known.end(), word) - known.begin());
 }
 
 void read_coordinates(reading& r) {
   const auto e = r.root.find("coordinates");
   if (!e) return;
-  r.plan.coordinates = e->word(words(coordinates_names));
-  if (r.plan.coordinates == coordinates_names[0]) return;
+  r.plan.coordinates = e->choice<coordinates>();
+  if (r.plan.coordinates == coordinates::all) return;
   if (r.model.equations != abi::any_order)
     e->fail(fmt::format("must be all, or left out: {} has no equations of any order, 0 = r(t, x, x', x'', ...)",
                         r.model.name));
@@ -73,8 +72,8 @@ void read_coordinates(reading& r) {
 void read_structure(reading& r) {
   const auto e = r.root.find("structure");
   if (!e) return;
-  r.plan.structure = e->word(words(structure_names));
-  if (r.plan.structure != structure_names[0] && r.model.equations != abi::any_order)
+  r.plan.structure = e->choice<structure_kind>();
+  if (r.plan.structure != structure_kind::analysis && r.model.equations != abi::any_order)
     e->fail(fmt::format("must be analysis, or left out: {} has no equations of any order, 0 = r(t, x, x', x'', ...)",
                         r.model.name));
 }
@@ -128,7 +127,7 @@ void read_integration(reading& r) {
 }
 
 void read_events(reading& r) {
-  if (r.plan.detection == "certified" && !certifies(r.plan.method)) {
+  if (r.plan.detection == detection::certified && !certifies(r.plan.method)) {
     names able;
     for (const auto& method : known_methods())
       if (method.certifies) able.push_back(method.name);

@@ -26,8 +26,8 @@ void check_matrices_fit(reading& r, const field& lanes) {
 }
 
 void read_backend(reading& r, const field& e) {
-  r.plan.backend = e.word({"auto", "cpu", "cuda", "all"});
-  if (r.plan.backend != "all") return;
+  r.plan.backend = e.choice<backend_kind>();
+  if (r.plan.backend != backend_kind::all) return;
   // The bits of an instance must not depend on the backend that takes it.
   const bool is_explicit = method_called(r.plan.method).is_explicit;
   const bool apart = r.model.states.size() > static_cast<std::size_t>(max_rows_in_lanes);
@@ -43,7 +43,7 @@ void read_backend(reading& r, const field& e) {
 /// "all", or a list of numbers.
 void read_devices(reading& r, const field& e) {
   constexpr std::int64_t highest = 1023;
-  if (r.plan.backend == "cpu") e.fail("must be left out with the backend cpu");
+  if (r.plan.backend == backend_kind::cpu) e.fail("must be left out with the backend cpu");
   if (!e.is_list()) {
     e.word({"all"});
     return;
@@ -84,10 +84,10 @@ void read_run(reading& r) {
   if (const auto e = run->find("order")) r.plan.by_work = e->word({"work", "id"}) == "work";
   if (const auto e = run->find("checkpoint")) r.plan.checkpoint = e->not_negative();
   if (const auto e = run->find("instance_time_limit")) {
-    if (r.plan.backend == "cuda" || r.plan.backend == "all")
+    if (r.plan.backend == backend_kind::cuda || r.plan.backend == backend_kind::all)
       e->fail("must be left out with a device, which cannot end one instance of many: use max_steps");
     // Auto means cpu here: devices do not watch the time.
-    r.plan.backend = "cpu";
+    r.plan.backend = backend_kind::cpu;
   }
 }
 

@@ -52,7 +52,7 @@ std::string obstacle_to_sensitivities(const reading& r) {
   if (method_called(p.method).is_series)
     return fmt::format("with method = \"{}\", which finds series of the states alone: use dop853", p.method);
   if (p.consistency == abi::nearest) return "with consistency = \"nearest\", which moves the start: use algebraic";
-  if (p.detection == "certified") return "with detection = \"certified\": use hermite";
+  if (p.detection == detection::certified) return "with detection = \"certified\": use hermite";
   if (p.concurrency_time > 0) return "with concurrency, which lets events fire together that are not at one time";
   if (!p.rows) return "with output.rows = false, as they are kept for each instance";
   return {};

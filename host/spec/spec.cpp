@@ -93,7 +93,7 @@ spec_document from_text(const std::string& text, std::vector<flag> flags, given_
 }
 
 bool asks_for_array(const spec_document& spec) {
-  return merge(spec, nullptr)["structure"].value<std::string>() == structure_names[1];
+  return merge(spec, nullptr)["structure"].value<std::string>() == word_of(structure_kind::array);
 }
 
 void read_plain_values(reading& r, const field& table) {

@@ -166,11 +166,12 @@ plan reference_plan(const plan& p) {
                                    {"ball_drag", "sweep.height={from=5, to=20, count=65536}"},
                                    {"robertson", "sweep.k1={from=0.01, to=0.1, count=65536}"}};
   const auto [name, varied] = of_kind[static_cast<int>(kind_of(p))];
-  const std::vector<flag> flags = {{"--method", p.method},
-                                   {"--backend", "cpu"},
-                                   {"--set", varied},
-                                   {"--set", fmt::format("precision=\"{}\"", p.precision)},
-                                   {"--set", p.precision == "float" ? "rtol=1e-4" : "rtol=1e-6"}};
+  const std::vector<flag> flags = {
+      {"--method", p.method},
+      {"--backend", "cpu"},
+      {"--set", varied},
+      {"--set", fmt::format("precision=\"{}\"", word_of(p.precision))},
+      {"--set", p.precision == precision_kind::single_precision ? "rtol=1e-4" : "rtol=1e-6"}};
   return validate(from_model(name, flags), describe_model(find_model(name)));
 }
 
@@ -187,7 +188,7 @@ std::vector<timed_shape> tune_lanes(const plan& p, const cancellation& stop) {
 std::vector<timed_shape> tune_machine(const plan& p, const cancellation& stop) {
   const plan reference = reference_plan(p);
   auto all = measured_shapes(reference, shapes_to_try(reference), stop);
-  if (!all.empty()) keep({p.method, p.precision, kind_of(p), all.front().shape, all.front().gain});
+  if (!all.empty()) keep({p.method, word_of(p.precision), kind_of(p), all.front().shape, all.front().gain});
   return all;
 }
 

@@ -52,7 +52,7 @@ inline host::plan lorenz_plan() {
   host::plan p = plan_of<lorenz>(2.0, 1e-4);
   p.model.name = "lorenz";
   p.model.header = host::find_model("lorenz");
-  p.precision = "float";
+  p.precision = host::precision_kind::single_precision;
   return p;
 }
 

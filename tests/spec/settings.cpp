@@ -137,9 +137,9 @@ TEST_F(spec, more_threads_than_four_per_core_are_refused) {
 TEST_F(spec, a_time_limit_for_instances_is_for_lanes) {
   const plan p = planned(valve + "[run]\ninstance_time_limit = 2.5\n");
   EXPECT_EQ(p.instance_time_limit, 2.5);
-  EXPECT_EQ(p.backend, "cpu") << "instead of auto";
+  EXPECT_EQ(p.backend, backend_kind::cpu) << "instead of auto";
   EXPECT_EQ(planned(valve).instance_time_limit, 0.0);
-  EXPECT_EQ(planned(valve).backend, "auto");
+  EXPECT_EQ(planned(valve).backend, backend_kind::automatic);
   EXPECT_EQ(refused(valve + "[run]\ninstance_time_limit = 0\n"),
             "spec.toml:3:23: run.instance_time_limit = 0: must be a positive number");
   model same_bits = relief_valve();

@@ -42,7 +42,8 @@ std::unique_ptr<backend> make_cuda_backend(const plan& p) {
   std::string reason;
   const auto names = cuda_devices(&reason);
   if (!reason.empty())
-    throw error(exit_device, fmt::format("backend = \"{}\": there is no device to use: {}", p.backend, reason));
+    throw error(exit_device,
+                fmt::format("backend = \"{}\": there is no device to use: {}", word_of(p.backend), reason));
   std::vector<int> wanted = p.devices;
   for (int i = 0; p.devices.empty() && i < static_cast<int>(names.size()); ++i) wanted.push_back(i);
   std::vector<std::unique_ptr<backend>> parts;

@@ -1,14 +1,14 @@
 // Peak throughput of devices, from their documents.
 #pragma once
 
-#include <string>
+#include "spec/choices.hpp"
 
 namespace saltus::host {
 
 /// Multiply-adds that a multiprocessor of a CUDA device can issue per clock (CUDA C++ Programming Guide, table
 /// "Throughput of Native Arithmetic Instructions"); 0 for a capability that is not in the table. `capability`: 90 for
 /// 9.0.
-inline int cuda_fma_per_clock(int capability, const std::string& precision) {
+inline int cuda_fma_per_clock(int capability, precision_kind precision) {
   struct row {
     int capability, fp64, fp32;
   };
@@ -16,7 +16,7 @@ inline int cuda_fma_per_clock(int capability, const std::string& precision) {
                            {70, 32, 64}, {72, 32, 64},  {75, 2, 64},    {80, 32, 64}, {86, 2, 128}, {87, 2, 128},
                            {89, 2, 128}, {90, 64, 128}, {100, 64, 128}, {120, 2, 128}};
   for (const row& r : table)
-    if (r.capability == capability) return precision == "float" ? r.fp32 : r.fp64;
+    if (r.capability == capability) return precision == precision_kind::single_precision ? r.fp32 : r.fp64;
   return 0;
 }
 

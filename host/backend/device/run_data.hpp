@@ -118,7 +118,7 @@ struct run_data {
   }
 
   /// Bytes of a number in the kernels, real or integer.
-  std::int64_t number_bytes() const { return what.precision == "float" ? 4 : 8; }
+  std::int64_t number_bytes() const { return bytes_of(what.precision); }
 
   int places_for(std::int64_t count) const {
     const std::int64_t most = std::int64_t{places_per_thread} * module.sail.blocks * abi::device_block;
