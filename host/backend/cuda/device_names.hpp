@@ -67,7 +67,7 @@ inline device_binary statistics_binary_for(const device_in_use& device) {
 }
 
 /// The device for people, and the program that compiled the kernels.
-inline std::string words_of(const device_in_use& device, int number, const device_binaries& built) {
+inline std::string description_of(const device_in_use& device, int number, const device_binaries& built) {
   const int capability = device.capability();
   return fmt::format("cuda: device {}, {} (compute capability {}.{}, {} multiprocessors), {}{}", number, device.name(),
                      capability / 10, capability % 10, device.multiprocessors(), nvrtc_version(),

@@ -49,7 +49,7 @@ class device_backend final : public backend {
   }
 
   std::string device() const override {
-    return fmt::format("{} of {}", words_of(run_.device, number_, run_.built), word_of(run_.what.precision));
+    return fmt::format("{} of {}", description_of(run_.device, number_, run_.built), word_of(run_.what.precision));
   }
   std::string model_hash() const override { return run_.built.key(); }
   double compile_seconds() const override { return run_.built.seconds; }

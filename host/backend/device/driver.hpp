@@ -8,7 +8,7 @@
 //     device_binaries, device_binary    compiled kernels of a plan, compiled kernels: binaries_for, statistics_binary_for
 //     device_code, device_kernel        code loaded onto the device, and a kernel in it: kernel(name), local_bytes, blocks_at_once
 //     device_error          a failed call of the driver: is_out_of_memory()
-//     words_of, fma_per_second          the device for people, and its peak
+//     description_of, fma_per_second      the device for people, and its peak
 //
 // as in backend/cuda/device_names.hpp.
 #pragma once
