@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cpu.hpp"
+#include "backend/cpu_backend.hpp"
 #include "backend/make.hpp"
 #include "base/paths.hpp"
 #include "compile/by_array.hpp"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "backend/cpu.hpp"
+#include "backend/cpu_backend.hpp"
 #include "backend/cuda/devices.hpp"
 #include "base/error.hpp"
 #include "chunk_difference.hpp"

@@ -13,7 +13,7 @@ namespace {
 template <reduce Kind, bool Windowed = true>
 using of_load = reduction<Kind, false, everything::load, Windowed>;
 
-/// Numbers for windows as host/spec/reductions.cpp sets them.
+/// Numbers for windows as host/spec/read_reductions.cpp sets them.
 void set_windows(host::plan& p, std::size_t reductions) {
   for (std::size_t j = 0; j < reductions; ++j) p.windows.insert(p.windows.end(), {3.0, 7.5, 0.75});
 }

@@ -24,7 +24,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "cli/show.hpp"
+#include "cli/show_command.hpp"
 #include "result/journal.hpp"
 #include "result/reader.hpp"
 #include "study/prepare.hpp"

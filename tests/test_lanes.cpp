@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu.hpp"
+#include "backend/cpu_backend.hpp"
 #include "base/by_turns.hpp"
 #include "base/paths.hpp"
 #include "base/program_beside.hpp"

@@ -14,7 +14,7 @@
 #include <netcdf.h>
 
 #include "base/error.hpp"
-#include "cli/show.hpp"
+#include "cli/show_command.hpp"
 #include "emulated_grid.hpp"
 #include "ensemble/statistics.hpp"
 #include "result/netcdf_writer.hpp"

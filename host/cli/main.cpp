@@ -22,7 +22,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/run_options.hpp"
-#include "cli/show.hpp"
+#include "cli/show_command.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
 #include "result/hdf5.hpp"

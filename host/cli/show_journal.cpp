@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/show.hpp"
+#include "cli/show_command.hpp"
 #include "study/run.hpp"
 
 namespace saltus::host {

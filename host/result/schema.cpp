@@ -15,7 +15,7 @@
 #include "ensemble/indices.hpp"
 #include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"
-#include "spec/reductions.hpp"
+#include "spec/read_reductions.hpp"
 #include "spec/statistic_columns.hpp"
 
 namespace saltus::host {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "abi/counters.hpp"
-#include "spec/reductions.hpp"
+#include "spec/read_reductions.hpp"
 
 namespace saltus::host {
 

@@ -3,7 +3,7 @@
 #include <exception>
 #include <thread>
 
-#include "backend/cpu.hpp"
+#include "backend/cpu_backend.hpp"
 #include "backend/cuda/devices.hpp"
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/cpu.hpp"
+#include "backend/cpu_backend.hpp"
 #include "base/by_turns.hpp"
 #include "base/child.hpp"
 #include "base/error.hpp"

@@ -17,7 +17,7 @@
 #include "../../problems/lorenz.hpp"
 #include "../../problems/relief_valve.hpp"
 #include "../emulated_cuda.hpp"
-#include "backend/cpu.hpp"
+#include "backend/cpu_backend.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "base/paths.hpp"
 #include "ensemble/backend.hpp"

@@ -21,7 +21,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "cli/show.hpp"
+#include "cli/show_command.hpp"
 #include "ensemble/chunk.hpp"
 #include "ensemble/tally.hpp"
 #include "result/journal.hpp"

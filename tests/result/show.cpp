@@ -21,7 +21,7 @@
 
 #include "base/json.hpp"
 #include "cli/progress.hpp"
-#include "cli/show.hpp"
+#include "cli/show_command.hpp"
 #include "marked.hpp"
 
 namespace saltus::host::result_test {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/cuda/driver.hpp"
+#include "backend/cuda/cuda_driver.hpp"
 #include "backend/cuda/throughput.hpp"
 #include "base/error.hpp"
 #include "compile/nvrtc.hpp"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/piece.hpp"
 #include "backend/device/piece_inputs.hpp"
 #include "backend/device/piece_results.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/device.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "base/error.hpp"
 
 namespace saltus::host {

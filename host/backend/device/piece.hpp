@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "abi/device.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/run_data.hpp"
 #include "backend/device/staging.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/device.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/piece.hpp"
 #include "backend/device/run_data.hpp"
 #include "ensemble/chunk.hpp"

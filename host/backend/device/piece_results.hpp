@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "abi/device.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/piece.hpp"
 #include "backend/device/run_data.hpp"
-#include "backend/device/statistics.hpp"
+#include "backend/device/summaries.hpp"
 #include "ensemble/chunk.hpp"
 
 namespace saltus::host {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "abi/device.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/loaded_module.hpp"
 #include "backend/device/piece.hpp"
 #include "base/error.hpp"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "abi/device.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/loaded_module.hpp"
-#include "backend/device/share.hpp"
-#include "backend/device/statistics.hpp"
+#include "backend/device/memory_share.hpp"
+#include "backend/device/summaries.hpp"
 #include "ensemble/settings.hpp"
 #include "spec/plan.hpp"
 

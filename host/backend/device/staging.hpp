@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 
 namespace saltus::host {
 

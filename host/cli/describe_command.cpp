@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/structure.hpp"
+#include "cli/structure_command.hpp"
 #include "compile/by_array.hpp"
 #include "compile/elimination.hpp"
 

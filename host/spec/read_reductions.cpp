@@ -1,4 +1,4 @@
-#include "spec/reductions.hpp"
+#include "spec/read_reductions.hpp"
 
 #include <algorithm>
 #include <charconv>

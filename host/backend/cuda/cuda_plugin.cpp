@@ -6,7 +6,7 @@
 
 #include "backend/cuda/device_names.hpp"
 #include "backend/cuda/plugin.hpp"
-#include "backend/device/backend.hpp"
+#include "backend/device/device_backend.hpp"
 #include "base/error.hpp"
 
 namespace saltus::host {

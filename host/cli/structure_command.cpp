@@ -1,4 +1,4 @@
-#include "cli/structure.hpp"
+#include "cli/structure_command.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/show.hpp"
+#include "cli/show_command.hpp"
 
 #include <algorithm>
 #include <filesystem>

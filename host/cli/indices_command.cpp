@@ -1,5 +1,5 @@
 // saltus sensitivity.
-#include "cli/indices.hpp"
+#include "cli/indices_command.hpp"
 
 #include <algorithm>
 #include <cmath>

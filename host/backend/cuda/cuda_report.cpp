@@ -1,4 +1,4 @@
-#include "backend/cuda/report.hpp"
+#include "backend/cuda/cuda_report.hpp"
 
 #include <charconv>
 

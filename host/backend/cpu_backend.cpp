@@ -1,4 +1,4 @@
-#include "backend/cpu.hpp"
+#include "backend/cpu_backend.hpp"
 
 #include <algorithm>
 

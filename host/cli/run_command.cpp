@@ -1,5 +1,5 @@
 // saltus run.
-#include "cli/run.hpp"
+#include "cli/run_command.hpp"
 
 #include <optional>
 
@@ -13,7 +13,7 @@
 #include "base/program_beside.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/indices.hpp"
+#include "cli/indices_command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "compile/compiler.hpp"

@@ -9,7 +9,7 @@
 
 #include "abi/device.hpp"
 #include "abi/status.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/staging.hpp"
 #include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"

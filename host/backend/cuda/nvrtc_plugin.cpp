@@ -1,6 +1,6 @@
 // The plug-in library that compiles modules for CUDA devices without a device: it links NVRTC, but no driver.
+#include "backend/cuda/cuda_report.hpp"
 #include "backend/cuda/plugin.hpp"
-#include "backend/cuda/report.hpp"
 
 #pragma GCC visibility push(default)
 extern "C" {

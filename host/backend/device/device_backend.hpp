@@ -17,7 +17,7 @@
 
 #include "abi/device.hpp"
 #include "backend/device/chunk_runner.hpp"
-#include "backend/device/driver.hpp"
+#include "backend/device/device_driver.hpp"
 #include "backend/device/run_data.hpp"
 #include "base/error.hpp"
 #include "ensemble/backend.hpp"
