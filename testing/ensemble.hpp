@@ -9,8 +9,8 @@
 #include "backend/cpu_backend.hpp"
 #include "backend/make.hpp"
 #include "base/paths.hpp"
-#include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
+#include "compile/derivative_arrays.hpp"
 #include "ensemble/pipeline.hpp"
 #include "spec/spec.hpp"
 

@@ -10,8 +10,8 @@ inline constexpr saltus::array_offsets<3> saltus::offsets_of<floating_loop>{2, 5
 template <>
 inline constexpr saltus::series_room saltus::room_of_series<floating_loop> = {60, 60};
 
-#include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
+#include "compile/derivative_arrays.hpp"
 #include "emulation_cases.hpp"
 
 namespace saltus::test {

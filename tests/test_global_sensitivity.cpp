@@ -18,7 +18,7 @@
 #include "ensemble/indices.hpp"
 #include "ensemble/sampler.hpp"
 #include "result/netcdf_writer.hpp"
-#include "study/indices.hpp"
+#include "study/find_indices.hpp"
 #include "study/run.hpp"
 #include "testing/ensemble.hpp"
 

@@ -11,7 +11,7 @@
 #include "base/json.hpp"
 #include "bench/compare.hpp"
 #include "bench/flops.hpp"
-#include "bench/growth.hpp"
+#include "bench/growth_with_n.hpp"
 #include "bench/options.hpp"
 #include "bench/spread.hpp"
 #include "ensemble/launches.hpp"

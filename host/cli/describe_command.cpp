@@ -12,7 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/structure_command.hpp"
-#include "compile/by_array.hpp"
+#include "compile/derivative_arrays.hpp"
 #include "compile/elimination.hpp"
 
 namespace saltus::host {

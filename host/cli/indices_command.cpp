@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "result/reader.hpp"
-#include "study/indices.hpp"
+#include "study/find_indices.hpp"
 
 namespace saltus::host {
 

@@ -28,7 +28,7 @@
 #include "result/provenance.hpp"
 #include "spec/csv.hpp"
 #include "spec/spec.hpp"
-#include "study/indices.hpp"
+#include "study/find_indices.hpp"
 #include "study/prepare.hpp"
 
 namespace saltus::host {

@@ -1,4 +1,4 @@
-#include "compile/by_array.hpp"
+#include "compile/derivative_arrays.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "study/indices.hpp"
+#include "study/find_indices.hpp"
 
 #include <algorithm>
 #include <utility>

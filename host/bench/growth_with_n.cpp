@@ -1,4 +1,4 @@
-#include "bench/growth.hpp"
+#include "bench/growth_with_n.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "ensemble/not_finite.hpp"
+#include "ensemble/first_not_finite.hpp"
 
 #include <algorithm>
 #include <cmath>
