@@ -103,7 +103,7 @@ TEST(Reductions, HaveTheirClosedForms) {
 TEST(Reductions, OfASeriesAreThoseOfItsLongSteps) {
   const auto all = joined(of_quantities, of_events);
   const auto r = run(rotor, {"rtol=1e-12", "method=taylor", listed(all)});
-  EXPECT_LT(r.steps[0], 60);
+  EXPECT_LT(r.steps[0], 110);  // of 0.2: `square` turns twice as fast as x, which takes 34 steps alone
   expect_known(r, all, 1e-9);
 }
 

@@ -33,6 +33,10 @@ template <class Form, class Real>
 using written_states = vec<Real, Form::keeps_written ? Form::states : 0>;
 
 namespace detail {
+struct no_action {
+  SALTUS_FN constexpr void operator()(auto&, auto&) const {}
+};
+
 /// Arguments to ask with whether a form has a function.
 template <class Form>
 struct asked {
@@ -152,7 +156,7 @@ concept is_form = requires(detail::asked<Form> a, int number, bool yes) {
   yes = Form::slides;
   Form::guard_values(a.t, a.y, a.constants);
   Form::guards_along(a.t, a.y, a.y, a.constants);
-  Form::each_memory(a.constants, a.constants, [](auto&, auto&) {});
+  Form::each_memory(a.constants, a.constants, detail::no_action{});
   Form::remember(a.constants, a.t, a.y, a.y, a.where);
   Form::arrive(a.constants, a.due, a.where);
 };

@@ -234,7 +234,9 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
   s.t = t;
   s.y = y;
   s.slope0 = f0;
-  if constexpr (finds_series<typename System::form>) System::form::find_coefficients(t, y, system.c, s.coefficient);
+  // A form may find the series of its solution itself (form/form_concept.hpp).
+  if constexpr (requires { System::form::find_coefficients(t, y, system.c, s.coefficient); })
+    System::form::find_coefficients(t, y, system.c, s.coefficient);
   else detail::find_coefficients<Method>(system, t, y, s.coefficient);
   if constexpr (Method::quadratures > 0) detail::find_quantities<Method>(system, s);
   return s;

@@ -116,10 +116,6 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_ste
   take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, of.s.h, of.s.t), turns);
 }
 
-/// Steps of methods of high order may be as long as an output's turning time, so they are examined in pieces.
-template <class R, class E>
-inline constexpr bool looks_at_pieces = is_series_method<typename E::Method> || (R::of_output && E::Method::order > 5);
-
 /// Updates an extremum with a step.
 template <class R, class E, class Real>
 SALTUS_FN void extremum_of_step(instance<E, Real>& x, const committed_step<E, Real>& of, int at, mask_of<Real> inside) {

@@ -21,13 +21,13 @@ SALTUS_FN_COLD void spend_stretch(instance<E, pack<T, W>>& x, int at, const stre
   }
 }
 
-/// Counts the time of a step in bins, in linear pieces of the cubic through its ends, or of the dense output of a series.
+/// Counts the time of a step in bins, in linear pieces of the cubic through its ends, or of the dense output of a long step.
 template <class R, class E, class Real>
 SALTUS_FN void count_time_of_step(instance<E, Real>& x, const committed_step<E, Real>& of, int at,
                                   mask_of<Real> inside) {
   stretch<Real> p;
   quantity_on_step<R, E, Real>{x, of.s}.at_ends(p);
-  if constexpr (is_series_method<typename E::Method>) {
+  if constexpr (looks_at_pieces<R, E>) {
     const auto step = interpolate<typename E::Method>(of.f, of.s);
     const auto value = [&](Real u) SALTUS_INLINE_LAMBDA {
       Real q, d;

@@ -134,6 +134,10 @@ struct quantity_on_step {
   }
 };
 
+/// Steps of methods of high order may be as long as an output's turning time, so they are examined in pieces.
+template <class R, class E>
+inline constexpr bool looks_at_pieces = is_series_method<typename E::Method> || (R::of_output && E::Method::order > 5);
+
 /// The size of direction j: that of the parameter, 1 if it is zero. Initial values are not kept, so their size is 1.
 template <class E, class Real>
 SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
