@@ -73,16 +73,19 @@ SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E,
 template <class E, class Real>
 SALTUS_FN mask_of<Real> pass_jumping_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                            due_events<E, Real>& due, mask_of<Real>& fires) {
-  if constexpr (!guards_jump_at_knots<E>) return mask_of<Real>::all(false);
-  const auto was = x.constants.guard_values;
-  const auto passed = pass_knots(x, where, tol);
-  if constexpr (E::directions > 0) mark_moving_events(x, due, passed);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto jumped = passed & is_due_again<E>(i, was[i], x.constants.guard_values[i], x.rate[i], due.guard[i]);
-    due.guard[i] = select(jumped, Real(1.0), due.guard[i]);
-    fires = fires | jumped;
-  });
-  return passed;
+  if constexpr (!guards_jump_at_knots<E>) {
+    return mask_of<Real>::all(false);
+  } else {
+    const auto was = x.constants.guard_values;
+    const auto passed = pass_knots(x, where, tol);
+    if constexpr (E::directions > 0) mark_moving_events(x, due, passed);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto jumped = passed & is_due_again<E>(i, was[i], x.constants.guard_values[i], x.rate[i], due.guard[i]);
+      due.guard[i] = select(jumped, Real(1.0), due.guard[i]);
+      fires = fires | jumped;
+    });
+    return passed;
+  }
 }
 
 }  // namespace saltus
