@@ -240,14 +240,21 @@ def trajectory(form, mode, p):
 
 
 class Verdicts(dict):
-    """{requested output: (worst error over its bound, place)}."""
+    """{requested output: (worst error over its bound, place)}; `mode` is the way of running."""
+
+    def __init__(self, mode):
+        super().__init__()
+        self.rounding = 2.0**-23 if mode == "float" else 1e-13
 
     def check(self, asked, what, got, want, slack, tolerance):
         """slack times the tolerance is the effect of moving the states; rounding is added."""
         got, want, slack = np.broadcast_arrays(np.atleast_1d(got).astype(float), want, slack)
         error = np.abs(got - want)
         same = (got == want) | (np.isnan(got) & np.isnan(want))
-        bound = ALLOWED * tolerance * slack + 1e-13 * (1.0 + np.abs(want))
+        if not got.size:  # no rows, and none are right
+            self.setdefault(asked, (0.0, f"{what}: no rows"))
+            return
+        bound = ALLOWED * tolerance * slack + self.rounding * (1.0 + np.abs(want))
         ratio = np.where(same, 0.0, error / bound)
         ratio = np.where(np.isnan(ratio), np.inf, ratio)
         i = int(np.argmax(ratio))
@@ -256,7 +263,7 @@ class Verdicts(dict):
 
 
 def verdicts_of_rows(form, mode, asked, tolerance, result, instances):
-    r, names = Verdicts(), form.states + form.outputs
+    r, names = Verdicts(mode), form.states + form.outputs
     variables, _ = result
     if "events" in asked:
         rows = np.split(np.arange(len(variables["event_time"])), np.cumsum(variables["event_row_size"])[:-1])
@@ -299,7 +306,7 @@ def verdicts_of_rows(form, mode, asked, tolerance, result, instances):
 
 
 def verdicts_of_statistics(form, mode, asked, tolerance, result):
-    r = Verdicts()
+    r = Verdicts(mode)
     variables, attributes = result
     names = form.states + form.outputs
     cs = [trajectory(form, mode, p) for p in form.values]
@@ -343,7 +350,7 @@ def verdicts_of_statistics(form, mode, asked, tolerance, result):
 
 
 def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
-    r, names = Verdicts(), form.states + form.outputs
+    r, names = Verdicts(mode), form.states + form.outputs
     variables, _ = result
     parameter = form.parameter
     plain = [a.removeprefix("d ") for a in asked]
