@@ -75,7 +75,7 @@ std::span<const output_format* const> formats();
 
 const output_format& format_of(const std::filesystem::path& result);
 
-/// How parts write the rows of this plan into its result; null: they have their journal alone.
+/// The way in which parts write the rows of this plan into its result; null: parts write their journal alone.
 const shared_format* shared_format_of(const plan& p);
 
 /// "a NetCDF file, or FILE.zarr, a Zarr store"

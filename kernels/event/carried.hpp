@@ -1,5 +1,5 @@
 // The quantities that an instance carries behind the states of its model: none, their derivatives (form/sensitivities.hpp), or small
-// differences whose growth is followed (form/growth.hpp). How they begin, pass an accepted point, and are stored.
+// differences whose growth is followed (form/growth.hpp). `carried` begins them, takes in accepted points, and stores them.
 #pragma once
 
 #include "engine/orthonormal.hpp"
