@@ -240,7 +240,7 @@ void print_summary(const run_report& r) {
     const output_format& f = format_of(r.file);
     tell("wrote {}\n", r.file);
     if (f.is_read) tell("  look at it:  saltus show {}\n", shell_word_to_type(r.file));
-    tell("  in Python:   xarray.open_dataset({}){}\n", quoted(r.file),
+    tell("  in Python:   {}({}){}\n", f.python_reader, quoted(r.file),
          p.log_events && !f.event_group.empty() ? fmt::format(", saltus.events({})", quoted(r.file)) : "");
   }
 }

@@ -28,6 +28,7 @@ std::string formats_text() {
 
 void check_output_options(const plan& p) {
   const output_format& f = format_of(p.file);
+  if (f.check) f.check(p);
   if (p.compression > 0 && !f.is_compressed)
     throw error(exit_usage,
                 fmt::format("output.compression = {}: must be 0: a {} is not compressed", p.compression, f.name));

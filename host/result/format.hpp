@@ -53,7 +53,10 @@ struct output_format {
   bool is_compressed = false;         ///< output.compression applies to it
   bool has_store_chunk = false;       ///< output.store_chunk applies to it
   std::string_view event_group = {};  ///< the group with the event log; empty: it is among the other variables
+  std::string_view python_reader = "xarray.open_dataset";
 
+  /// Throws `error` (exit_usage) if the plan asks for something that the format cannot hold; null: it holds all.
+  void (*check)(const plan&) = nullptr;
   /// Creates `<path>.part` with all definitions. check_result_path says which paths are allowed.
   std::unique_ptr<output_file> (*make)(const std::filesystem::path&, const plan&, const provenance&, existing,
                                        abandoned);
@@ -65,8 +68,8 @@ struct output_format {
   bool (*is_result)(const std::filesystem::path&);
   /// Does an unfinished result contain instances that have ended?
   bool (*has_ended_instances)(const std::filesystem::path&);
-  /// Does a result have these attributes?
-  bool (*has_texts)(const std::filesystem::path&, const std::map<std::string, std::string>&);
+  /// Does a result have these attributes? Null: the format has no attributes, and runs with --share need them.
+  bool (*has_texts)(const std::filesystem::path&, const std::map<std::string, std::string>&) = nullptr;
   const shared_format* shared = nullptr;  ///< null: only one process can write a result
 };
 

@@ -22,10 +22,8 @@ constexpr long long statuses = 256;     // possible values in a file
 /// Refuses a result of another format: it has the same variables, but other programs read it.
 const std::string& of_netcdf(const std::string& path) {
   if (const output_format& f = format_of(path); !f.is_read && f.is_result(path))
-    throw error(exit_failure,
-                fmt::format("{} is a {}: in Python, xarray.open_dataset({}) reads it; here NetCDF files are read, "
-                            "FILE.nc",
-                            path, f.name, quoted(path)));
+    throw error(exit_failure, fmt::format("{} is a {}: in Python, {}({}) reads it; here NetCDF files are read, FILE.nc",
+                                          path, f.name, f.python_reader, quoted(path)));
   return path;
 }
 

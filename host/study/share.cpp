@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "result/format.hpp"
 #include "result/leases.hpp"
 
 namespace saltus::host {
@@ -60,6 +61,11 @@ run_report run_with_others(const plan& p, const run_options& options, const canc
   if (options.restart)
     throw error(exit_usage, "--restart drops what all have that share the ensemble: leave out --share");
   if (p.file.empty()) throw error(exit_usage, "a result file must be named, for its journal: output.file, or -o FILE");
+  if (const output_format& f = format_of(p.file); !f.has_texts)
+    throw error(exit_usage,
+                fmt::format("--share: a {} does not tell which run has made it: use --part, or name another "
+                            "result",
+                            f.name));
   const auto is_over = [&] { return !options.replace && is_made(p); };
   if (is_over()) return nothing_to_do(p);
   try {
