@@ -28,12 +28,16 @@
 #include "spec/field.hpp"
 #include "spec/methods.hpp"
 #include "spec/model_json.hpp"
+#include "spec/names.hpp"
 #include "spec/spec.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Keys of [output] that a run may have otherwise when it continues.
+const names changes_no_number = {"file", "compression", "provenance"};
 
 /// The properties that identify a run, by name. The storage of its file is not among them, and the device only if it
 /// may change bits.
@@ -47,11 +51,10 @@ std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, cons
   std::istringstream settings(settings_text(p));
   for (std::string line; std::getline(settings, line) && line != "[run]";) {
     const auto sign = line.find(line.starts_with('#') ? ": " : " = ");
-    if (sign == line.npos || line.starts_with("file =") || line.starts_with("compression =") ||
-        line.starts_with("provenance ="))
-      continue;
+    if (sign == line.npos) continue;
     const std::size_t begin = line.starts_with('#') ? 2 : 0;
-    all.emplace_back(line.substr(begin, sign - begin), line.substr(sign + (begin > 0 ? 2 : 3)));
+    const std::string name = line.substr(begin, sign - begin);
+    if (!contains(changes_no_number, name)) all.emplace_back(name, line.substr(sign + (begin > 0 ? 2 : 3)));
   }
   const auto spec = toml::parse(p.text);
   for (const char* table : {"parameters", "initial", "sweep", "sample", "sensitivity", "lyapunov"})
