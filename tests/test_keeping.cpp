@@ -160,6 +160,20 @@ TEST(Reductions, QuantilesAreWithinTheirBins) {
                {all.begin(), all.begin() + 3}, 2e-3);
 }
 
+TEST(Reductions, MedianIsTheQuantileOfOneHalf) {
+  const auto same = [](const std::vector<std::string>& settings) {
+    const auto r =
+        run(rotor, with(settings, {"output.reduce=['median(x)','quantile(x, 0.5)','median(square) from 1 to 7',"
+                                   "'quantile(square, 0.5) from 1 to 7']"}));
+    EXPECT_EQ(r.reductions[0], r.reductions[1]);
+    EXPECT_EQ(r.reductions[2], r.reductions[3]);
+    EXPECT_NE(r.reductions[0], r.reductions[2]);
+  };
+  same(fine);
+  same({"rtol=1e-8", "method=radau5"});
+  same({"rtol=1e-5", "precision=float"});
+}
+
 TEST(Reductions, WhatIsNeverReachedIsNaN) {
   // This run ends at the first impact, at 0.45 s, of a ball dropped from 1 m.
   const auto r = run("bouncing_ball",
@@ -379,7 +393,8 @@ TEST(Keeping, SaysWhatIsAllowed) {
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), text.npos) << text;
   };
-  has(complaint({"output.reduce=['median(x)']"}), "must be one of min(x), max(x), mean(x), integral(x), time(min(x))");
+  has(complaint({"output.reduce=['midrange(x)']"}),
+      "must be one of min(x), max(x), mean(x), integral(x), time(min(x))");
   has(complaint({"output.reduce=['value(x)']"}), "value(x at t)");
   has(complaint({"output.reduce=['mean(y)']"}), "y is not a state or an output");
   has(complaint({"output.reduce=['count(dwon)']"}), "did you mean down");

@@ -889,6 +889,7 @@ TEST(Sensitivities, AreRefusedWhereThereAreNone) {
            {"std(x)", "mean(square), square being an output x * x"},
            {"time(max(x))", "first(turn), turn being a guard on the rate of x"},
            {"quantile(x, 0.5)", "in a run without [sensitivity]"},
+           {"median(x)", "or ask for mean(x) or max(x)"},
            {"max(x) from 1.0", "without its window"},
            {"integral(x) from 1.0", "value(sum at 10)"}})
     refused(test_model("decay"), {by({"rate"}), fmt::format("output.reduce=['{}']", reduction)}, instead);

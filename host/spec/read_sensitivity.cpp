@@ -83,7 +83,8 @@ std::string instead_of(const reduction& r, const model& m) {
           of);
     case reduce::time_of_min:
     case reduce::time_of_max: return fmt::format("as first(turn), turn being a guard on the rate of {}", of);
-    case reduce::quantile: return fmt::format("in a run without [sensitivity], or ask for mean({0}) or max({0})", of);
+    case reduce::quantile:
+    case reduce::median: return fmt::format("in a run without [sensitivity], or ask for mean({0}) or max({0})", of);
     default:
       return row_of(r.which).derivative == reduction_derivative::never ? "in a run without [sensitivity]"
                                                                        : "without its window";

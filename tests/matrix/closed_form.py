@@ -191,9 +191,9 @@ class Trajectory:
         if kind == "std":
             std = np.sqrt((w @ (v - mean) ** 2) / span)
             return std, slack * max(1.0, np.abs(v).max() / std)
-        if kind == "quantile":
+        if kind in ("quantile", "median"):
             fine = np.concatenate([q(np.linspace(lo, hi, 2 + int(20000 * abs(hi - lo))))[k] for lo, hi, q in pieces])
-            return np.quantile(fine, argument), (fine.max() - fine.min()) / 63.0
+            return np.quantile(fine, 0.5 if kind == "median" else argument), (fine.max() - fine.min()) / 63.0
         sign = 1.0 if "max" in kind else -1.0
         best = self.extremes(sign, k, pieces)
         top = sign * max(sign * value for _, value, _ in best)

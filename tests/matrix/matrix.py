@@ -40,7 +40,7 @@ METHODS = EXPLICIT + SERIES + IMPLICIT + MECHANICAL + ["auto"]
 MODES = ["plain", "lanes", "chunks", "continued", "parts", "zarr", "from", "rerun", "float", "backward", "certified"]
 SAME_BITS = ["lanes", "chunks", "continued", "parts", "zarr", "rerun"]  # same bits as plain
 
-OF_QUANTITY = ["min", "max", "mean", "integral", "time(min)", "time(max)", "std", "rms", "quantile"]
+OF_QUANTITY = ["min", "max", "mean", "integral", "time(min)", "time(max)", "std", "rms", "quantile", "median"]
 OF_EVENT = ["count", "first", "last"]
 REDUCTIONS = [k + w for w in ("", " window") for k in OF_QUANTITY + OF_EVENT] + ["value"]
 ROWS = ["finals", "outputs", "events", "samples"]
@@ -301,7 +301,7 @@ def verdicts_of_rows(form, mode, asked, tolerance, result, instances):
             got = get(text)
             if isinstance(want, list):
                 want, moves = min(want, key=lambda w: abs(w[0] - got))
-            r.check(asked_for, at(text), got, want, moves, 1.0 / ALLOWED if kind == "quantile" else tolerance)
+            r.check(asked_for, at(text), got, want, moves, 1.0 / ALLOWED if kind in ("quantile", "median") else tolerance)
     return r
 
 
@@ -329,7 +329,7 @@ def verdicts_of_statistics(form, mode, asked, tolerance, result):
             if len(values) > 1:
                 moves = max(s for _, s in got)
                 compare("statistics", "statistics_" + text, variables["statistics_" + text][:5], values, moves,
-                        1.0 / ALLOWED if kind == "quantile" else tolerance)  # fmt: skip
+                        1.0 / ALLOWED if kind in ("quantile", "median") else tolerance)  # fmt: skip
         r.check("statistics", "count_ok", attributes["count_ok"], len(cs), 0.0, 0.0)
         others = sum(attributes[n] for n in ("count_rescued", "count_failed", "count_not_finished"))
         r.check("statistics", "count of others", others, 0, 0.0, 0.0)

@@ -285,7 +285,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[output]\nreduce = [\"max pressure\"]\n",
        "spec.toml:3:11: output.reduce[0] = \"max pressure\": "
        "must be one of min(x), max(x), mean(x), integral(x), time(min(x)), time(max(x)), std(x), rms(x), value(x at t), "
-       "quantile(x, p), count(event), first(event), last(event): x a state or an output, event a guard or a time event; a "
+       "quantile(x, p), median(x), count(event), first(event), last(event): x a state or an output, event a guard or a time event; a "
        "window of time may stand behind it, as in \"mean(x) from 1.5 to 20\""},
       {"[output]\nreduce = [\"max(presure)\"]\n",
        "spec.toml:3:11: output.reduce[0] = \"max(presure)\": presure is not a state or an output; "

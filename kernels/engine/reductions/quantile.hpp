@@ -54,7 +54,7 @@ requires(row_of(R::kind).group == reduction_group::quantile) struct reduction_in
   }
   template <class T, class Run>
   SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
-    const T part = static_cast<T>(run.settings.windows[3 * item + 2]);
+    const T part = R::kind == reduce::median ? T(0.5) : static_cast<T>(run.settings.windows[3 * item + 2]);
     return static_cast<double>(time_in_bins<E, T, 1>(x, 0, at).quantile(part));
   }
 };
