@@ -99,7 +99,7 @@ std::vector<attribute> attributes_of(const plan& p, const provenance& origin) {
   std::vector<attribute> all;
   const auto add = [&](const char* name, std::string text) { all.push_back({name, std::move(text)}); };
   add("Conventions", "CF-1.10");
-  add("title", p.model.title);
+  add("title", p.title.empty() ? p.model.title : p.title);
   add("model", p.model.name);
   add("model_source", p.model.source);
   add("model_file", told_path(p.model.header, p));

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Keys of [output] that a run may have otherwise when it continues.
-const names changes_no_number = {"file", "compression", "provenance"};
+const names changes_no_number = {"file", "title", "compression", "provenance"};
 
 /// The properties that identify a run, by name. The storage of its file is not among them, and the device only if it
 /// may change bits.

@@ -172,6 +172,7 @@ const std::map<std::string_view, value_writer> value_writers = {
     {"lyapunov.from",
      [](const plan& p) { return std::isfinite(p.exponents_from) ? toml_of(p.exponents_from) : std::string(); }},
     {"output.file", [](const plan& p) { return p.file.empty() ? std::string() : toml_of(told_path(p.file, p)); }},
+    {"output.title", [](const plan& p) { return p.title.empty() ? std::string() : toml_of(p.title); }},
     {"output.samples",
      [](const plan& p) {
        if (!p.sample_times.empty()) return fmt::format("{{ times = {} }}", toml_of(p.sample_times));

@@ -161,7 +161,8 @@ struct plan {
   std::int64_t count = 1;  ///< instances in all
 
   // output
-  std::string file;  ///< empty: no file
+  std::string file;   ///< empty: no file
+  std::string title;  ///< of the result; empty: that of the model
   std::int64_t sample_count = 0;
   std::vector<double> sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
   bool log_events = false;

@@ -225,6 +225,7 @@ void read_output(reading& r) {
   if (!output) return read_indices(r, r.root);
   read_plain_values(r, *output);
   if (const auto e = output->find("file")) r.plan.file = e->text();
+  if (const auto e = output->find("title")) r.plan.title = e->text();
   if (const auto e = output->find("samples")) read_time_grid(r, *e);
   if (const auto e = output->find("events")) read_event_log(r, *e);
   if (const auto e = output->find("reduce")) read_reductions(r, *e);

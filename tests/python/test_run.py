@@ -216,6 +216,7 @@ def test_instances_that_fail_are_a_mask(ball):
     ({"rtol": -1}, "rtol = -1: must be a positive number"),
     ({"method": "dp6"}, "did you mean dp5?"),
     ({"height": [1.0, math.nan]}, "must have finite numbers; number 1 is nan"),
+    ({"title": 3}, "title = 3: must be a text in quotes"),
     ({"reduce": ["max(hight)"]}, "did you mean height?"),
     ({"height": np.ones((2, 2))}, "must have one dimension"),
     ({"t": (1, 1)}, "must be [begin, end]"),
@@ -251,7 +252,7 @@ def test_a_spec_and_what_takes_the_place_of_its_keys(tmp_path):
 
 def test_a_file_only_if_asked_for(ball, tmp_path):
     path = tmp_path / "a.nc"
-    ds = ball.run(t=(0, 1), height=[1.0, 2.0], samples=5, events=True, file=path)
+    ds = ball.run(t=(0, 1), height=[1.0, 2.0], samples=5, events=True, file=path, title="Two balls")
     assert path.exists()
     with pytest.raises(saltus.Error, match="exists"):
         ball.run(t=(0, 1), file=path)
@@ -260,6 +261,7 @@ def test_a_file_only_if_asked_for(ball, tmp_path):
         for name in ("final_height", "height", "event_time", "steps", "status"):
             assert stored[name].values.tobytes() == ds[name].values.tobytes(), name
             assert stored[name].attrs["long_name"] == ds[name].attrs["long_name"]
+        assert stored.attrs["title"] == ds.attrs["title"] == "Two balls"
         assert stored.attrs["model_hash"] == ds.attrs["model_hash"] and stored.attrs["spec"] == ds.attrs["spec"]
         again = stored.saltus.rerun(1)
         assert float(again["final_height"]) == float(ds["final_height"][1])

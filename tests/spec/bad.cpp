@@ -60,7 +60,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:4:15: output.store_chunk = 0: must be a whole number from 1 to 16777216"},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
-       "allowed: file, samples, events, reduce, compression, provenance, store_chunk, rows, statistics, bands, histogram, indices"},
+       "allowed: file, title, samples, events, reduce, compression, provenance, store_chunk, rows, statistics, bands, histogram, indices"},
       {"[run]\ncores = 2\n",
        "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
        "allowed_failed, instance_time_limit, checkpoint, lease"},
@@ -281,6 +281,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:5:20: output.samples.step = 1: "
        "must be replaced by count or times, or have from and to, as the time span differs between instances"},
       {"[output]\nevents = 1\n", "spec.toml:3:10: output.events = 1: must be true or false"},
+      {"[output]\ntitle = 3\n", "spec.toml:3:9: output.title = 3: must be a text in quotes, not empty"},
       {"[output]\nfile = \"\"\n", "spec.toml:3:8: output.file = \"\": must be a text in quotes, not empty"},
       {"[output]\nreduce = [\"max pressure\"]\n",
        "spec.toml:3:11: output.reduce[0] = \"max pressure\": "
