@@ -97,6 +97,19 @@ TEST_F(Journal, ARunThatIsCutShortGoesOnWithTheSameBits) {
   EXPECT_FALSE(fs::exists(last.what.file + ".part"));
 }
 
+TEST_F(Journal, LinesOfACsvFileGoOnToo) {
+  const auto to = [&](const char* name) -> std::vector<flag> {
+    return {{"--set", "output={reduce=\"max(height)\"}"}, {"-o", file(name).string()}};
+  };
+  run_to(file("whole.csv"), -1, to("whole.csv"));
+  EXPECT_EQ(exit_interrupted, run_to(file("cut.csv"), 250, to("cut.csv")).exit_code);
+  EXPECT_FALSE(fs::exists(file("cut.csv")));
+  const auto last = run_to(file("cut.csv"), -1, to("cut.csv"));
+  EXPECT_GE(last.continued, 100);
+  EXPECT_EQ(read_file(file("whole.csv")), read_file(file("cut.csv")));
+  EXPECT_FALSE(fs::exists(file("cut.csv.journal")) || fs::exists(file("cut.csv.part")));
+}
+
 TEST_F(Journal, StatisticsWithoutRowsGoOnWithTheSameBits) {
   const auto without = [&](const fs::path& to) -> std::vector<flag> {
     return {{"--set",

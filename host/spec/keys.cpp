@@ -100,7 +100,7 @@ const spec_key all_keys[] = {
 
     {"output", "output", "file", {}, "", "none", "a path, from the current folder",
      "the NetCDF-4 file ([while it is written](#the-file-while-it-is-written)), or, where the name ends with `.zarr`, a "
-     "[Zarr store](#a-zarr-store); without one only the summary is printed"},
+     "[Zarr store](#a-zarr-store), with `.csv` a [CSV file](#a-csv-file); without one only the summary is printed"},
     {"output", "output", "title", {}, "str", "that of the model", "a text", "attribute `title` of the result, and heading of its pictures"},
     {"output", "output", "samples", {}, "Union[Number, Iterable[SupportsFloat], Table]", "none",
      "`401` or `{ count = 401 }`, `{ step = 0.1 }`, `[0.0, 1.0]` or `{ times = [0.0, 1.0] }`; count and step also `{ from = 10.0, to = 20.0, "
