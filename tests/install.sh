@@ -6,7 +6,7 @@ cmake=$1 build=$2 document=$3 compiler=$4 generator=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset SALTUS_HOME
-export SALTUS_CACHE=$work/cache SALTUS_MEASURE=never
+export SALTUS_CACHE=$work/cache
 
 "$cmake" --install "$build" --prefix "$work/prefix" > "$work/install.log"
 for file in bin/saltus lib/libsaltus.so share/saltus/kernels/saltus.hpp share/saltus/problems/relief_valve.hpp \

@@ -476,7 +476,7 @@ TEST_F(cli, doctor_tells_what_works) {
   EXPECT_EQ(healthy["compiles"], "true");
   EXPECT_EQ(healthy["troubles#"], "0");
   EXPECT_EQ(healthy["lane_shapes#"], "0");
-  EXPECT_NE(text.out.find("\nshapes     not measured yet: "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nshapes     by rule: "), std::string::npos) << text.out;
   EXPECT_EQ(healthy["cache"], shared_cache().string());
   EXPECT_EQ(healthy.number("cache_files"), static_cast<double>(entries(shared_cache())));
 
@@ -493,38 +493,6 @@ TEST_F(cli, doctor_tells_what_works) {
       saltus({"doctor", "--json"}, {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", "/dev/null/cache"}}).out);
   EXPECT_EQ(both["troubles#"], "2");
   EXPECT_EQ(both["compiles"], "false");
-}
-
-TEST_F(cli, a_run_that_lasts_has_lanes_measured_beside_it) {
-  const fs::path cache = folder() / "cache";
-  const auto is_written = [&] {
-    const auto names = debris(cache);
-    return std::any_of(names.begin(), names.end(), [](const auto& name) { return name.ends_with(".machine"); });
-  };
-  setting own = {{"SALTUS_CACHE", cache}, {"SALTUS_MEASURE", "0"}};
-  fs::create_directories(cache);
-  auto running = start({"run", "lorenz", "-n", "1000000000", "--method", "bs3", "--threads", "1", "-q"}, own);
-  ASSERT_TRUE(running->wait_for(is_written)) << running->wait().err;
-  running->signal(SIGINT);
-  EXPECT_EQ(running->wait().code, 130);
-  const json known(saltus({"doctor", "--json"}, own).out);
-  EXPECT_EQ(known["lane_shapes#"], "1");
-  EXPECT_EQ(known["lane_shapes[0].method"], "bs3");
-  EXPECT_EQ(known["lane_shapes[0].kind"], "smooth");
-  EXPECT_GE(known.number("lane_shapes[0].gain"), 1);
-  const auto text = saltus({"doctor"}, own).out;
-  EXPECT_NE(text.find("\nshapes     bs3, smooth, double: "), std::string::npos) << text;
-  // The next run uses the measured shape from its beginning.
-  const json run(saltus({"run", "lorenz", "--method", "bs3", "--json"}, own).out);
-  const auto groups = known["lane_shapes[0].groups"], lanes = known["lane_shapes[0].lanes"];
-  const auto shape = (groups == "1" ? "" : groups + " x ") + lanes + " lanes";
-  EXPECT_NE(run["device"].find(" x " + shape + " of double"), std::string::npos) << run["device"] << ", not " << shape;
-}
-
-TEST_F(cli, when_lanes_are_measured_is_a_number_or_never) {
-  const auto o = saltus({"run", model(), "--set", "t=[0,1]", "-q"}, {{"SALTUS_MEASURE", "soon"}});
-  EXPECT_EQ(o.code, 2);
-  EXPECT_EQ(o.err, "saltus: SALTUS_MEASURE = soon: must be a number of seconds, or never\n");
 }
 
 // ---------------------------------------------------------------------------------------------------------- errors of usage

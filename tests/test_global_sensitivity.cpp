@@ -300,7 +300,7 @@ TEST(sensitivity, of_a_run_leaves_out_what_its_status_says) {
 
 host::run_report whole_run(host::plan p) {
   p.backend = host::backend_kind::cpu;
-  return host::run(std::move(p), {.in_memory = true, .tune = false});
+  return host::run(std::move(p), {.in_memory = true});
 }
 
 TEST(until, indices_are_those_of_a_run_with_as_many_samples_bit_for_bit) {

@@ -18,7 +18,6 @@
 #include "backend/cpu_backend.hpp"
 #include "base/by_turns.hpp"
 #include "base/paths.hpp"
-#include "base/program_beside.hpp"
 #include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
 #include "compile/machine_shapes.hpp"
@@ -252,88 +251,13 @@ TEST_F(lanes, measuring_the_machine_keeps_one_of_the_shapes) {
 
 TEST_F(lanes, a_measured_model_goes_before_the_machine) {
   const auto p = plan_of("lorenz", "bs3", {"sweep.rho={from=0.0, to=21.0, count=256}", "t=[0.0, 1.0]"});
-  const auto where = host::make_cpu_backend(p);
-  EXPECT_TRUE(host::lanes_are_unknown(p, *where));
   const auto all = host::tune_lanes(p, go_on);
   ASSERT_FALSE(all.empty());
-  EXPECT_TRUE(host::lanes_are_unknown(p, *where)) << "the machine's lanes are still unknown";
   const auto other = all.back().shape;
   host::keep({"bs3", "double", host::work_kind::smooth, other, 1.3});
   ASSERT_NE(other, all.front().shape);
   EXPECT_EQ(host::lane_shape_of(p), all.front().shape);
-  EXPECT_FALSE(host::lanes_are_unknown(p, *where));
-  // A few instances are too few for a measurement, and given lanes need none.
-  const auto few = plan_of("lorenz", "bs3", {"t=[0.0, 1.0]", "sweep.rho=[1.0, 2.0]"}),
-             given =
-                 plan_of("lorenz", "bs3", {"run.lanes=4", "run.groups=2", "sweep.rho={from=0.0, to=21.0, count=256}"});
-  EXPECT_FALSE(host::lanes_are_unknown(few, *where));
-  EXPECT_FALSE(host::lanes_are_unknown(given, *where));
-  EXPECT_TRUE(host::tune_lanes(plan_of("lorenz", "bs3", {"run.lanes=4"}), go_on).empty());
-}
-
-TEST_F(lanes, a_short_run_measures_nothing_before_it_begins) {
-  const auto p = plan_of("lorenz", "dp5", {"sweep.rho={from=0.0, to=21.0, count=8192}", "t=[0.0, 1.0]"});
-  const auto where = host::make_cpu_backend(p);
-  EXPECT_FALSE(host::tune_long_run(p, *where, go_on));
-  EXPECT_FALSE(host::remembered_shape(p).has_value());
-}
-
-// -------------------------------------------------------------------------------------------------------------- beside
-
-/// Waits until a file exists; returns false after a time limit.
-bool appears(const fs::path& file) {
-  for (int k = 0; k < 3000; ++k) {
-    if (fs::exists(file)) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-TEST_F(lanes, what_runs_beside_ends_with_us_and_all_that_it_has_started) {
-  const auto begun = folder_ / "begun", pid = folder_ / "pid";
-  {
-    const host::program_beside beside(
-        {"sh", "-c", "sleep 1000 & echo $! > " + pid.string() + "; touch " + begun.string() + "; wait"}, 0);
-    ASSERT_TRUE(appears(begun));
-  }
-  const auto sleeper = static_cast<pid_t>(std::stol(content(pid)));
-  // Its parent has ended: the process that inherits it will reap it soon.
-  const auto is_gone = [&] {
-    const auto state = content("/proc/" + std::to_string(sleeper) + "/stat");
-    return state.empty() || state.find(") Z ") != state.npos;
-  };
-  for (int k = 0; k < 3000 && !is_gone(); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_TRUE(is_gone());
-}
-
-TEST_F(lanes, nothing_is_started_beside_what_ends_before_its_time) {
-  const auto begun = folder_ / "begun";
-  { const host::program_beside beside({"touch", begun.string()}, 1e6); }  // the destructor does not wait
-  EXPECT_FALSE(fs::exists(begun));
-}
-
-TEST_F(lanes, what_does_not_heed_being_asked_to_end_is_ended) {
-  const auto begun = folder_ / "begun";
-  {
-    const host::program_beside beside({"sh", "-c",
-                                       "trap '' TERM; echo $$ > " + begun.string() + ".new; mv " + begun.string() +
-                                           ".new " + begun.string() + "; while :; do sleep 1; done"},
-                                      0);
-    ASSERT_TRUE(appears(begun));
-  }
-  EXPECT_NE(::kill(static_cast<pid_t>(std::stol(content(begun))), 0), 0);
-}
-
-TEST_F(lanes, what_cannot_be_started_is_not_missed) {
-  { const host::program_beside beside({"/nonexistent/program"}, 0); }
-  SUCCEED();
+  EXPECT_TRUE(host::tune_lanes(plan_of("lorenz", "bs3", {"run.lanes=4"}), go_on).empty()) << "given lanes need none";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ python=$1 source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset SALTUS_HOME PYTHONPATH
-export SALTUS_CACHE=$work/cache SALTUS_MEASURE=never CCACHE_BASEDIR=$work
+export SALTUS_CACHE=$work/cache CCACHE_BASEDIR=$work
 
 mkdir "$work/source" "$work/elsewhere"
 (cd "$source" && git ls-files -z | xargs -0 cp --parents -t "$work/source")

@@ -38,7 +38,6 @@ int gather(const run_arguments& a, const std::vector<std::string>& command);
 /// Computes Lyapunov exponents of the instances of a study.
 int lyapunov(const run_arguments& a, const std::vector<std::string>& command);
 /// The process that a run has started beside itself, with the run's arguments.
-int measure_beside_run(const run_arguments& a);
 int bench(const run_arguments& a, bench_options options, bool advises);
 /// Indices of a result file, for the named outcomes; for all if none are named.
 int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json);

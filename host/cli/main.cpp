@@ -26,7 +26,6 @@
 #include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
 #include "result/hdf5.hpp"
-#include "study/measure.hpp"
 
 namespace saltus::host {
 
@@ -117,7 +116,6 @@ class command_line {
     if (*run_) return run(arguments_, {argv, argv + argc});
     if (*gather_) return gather(arguments_, {argv, argv + argc});
     if (*lyapunov_) return lyapunov(arguments_, {argv, argv + argc});
-    if (*measure_) return measure_beside_run(arguments_);
     if (*bench_) return bench(arguments_, benching_, advises_);
     return clears_cache_ ? clear_cache(as_json_) : doctor(as_json_, measures_);
   }
@@ -193,9 +191,6 @@ class command_line {
         ->add_option("--so-far", arguments_.so_far,
                      "write what has ended so far into this file, and leave the journal to those who are at work")
         ->type_name("FILE");
-
-    measure_ = app_.add_subcommand(measuring_command, "")->group("");  // not listed for users
-    add_all_run_options(measure_);
   }
 
   void add_bench() {
@@ -270,7 +265,6 @@ class command_line {
   CLI::App *list_ = nullptr, *describe_ = nullptr, *keys_ = nullptr, *check_ = nullptr, *run_ = nullptr,
            *gather_ = nullptr, *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *lyapunov_ = nullptr,
            *doctor_ = nullptr;
-  CLI::App* measure_ = nullptr;  ///< not listed for users
   CLI::App* new_ = nullptr;
   std::string name_;          ///< of the model to describe, or to begin
   bool by_array_ = false;     ///< describe it by its derivative array

@@ -194,7 +194,6 @@ class ranks_run {
     options_.restart = a.restart && job_.is_first();
     options_.time_limit = a.time_limit;
     options_.command = command;
-    options_.tune = false;  // each rank would
   }
 
   int run() {

@@ -10,7 +10,6 @@
 #include "abi/status.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "base/program_beside.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/indices_command.hpp"
@@ -21,7 +20,6 @@
 #include "ensemble/model_call.hpp"
 #include "ensemble/statistics.hpp"
 #include "result/format.hpp"
-#include "study/measure.hpp"
 #include "study/rerun.hpp"
 #include "study/share.hpp"
 
@@ -336,7 +334,6 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   options.restart = a.restart;
   options.time_limit = a.time_limit;
   options.command = command;
-  options.measure_beside = a.instance < 0;
   options.in_memory = a.instance >= 0;
   if (!a.part.empty()) options.mode = one_part(part_called(a.part));
   if (a.share && !a.part.empty())
@@ -352,12 +349,6 @@ int gather(const run_arguments& a, const std::vector<std::string>& command) {
   options.command = command;
   options.mode = a.so_far.empty() ? gathering() : so_far_into(a.so_far);
   return run(a, options);
-}
-
-int measure_beside_run(const run_arguments& a) {
-  end_with_parent();
-  measure_lanes(plan_of(a, interrupted), interrupted);
-  return exit_ok;
 }
 
 }  // namespace saltus::host

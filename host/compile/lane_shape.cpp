@@ -40,10 +40,14 @@ bool runs_orders_in_loops(const plan& p) {
 }
 }  // namespace
 
-/// The rule comes from measurements on several models (docs/benchmarks.md). An explicit step is a chain of dependent
-/// operations, above all at its end; a second group fills the gaps. Implicit steps have such gaps everywhere, and two
-/// registers side by side hide them. The data of a full width of large systems does not fit into the cache; very large
-/// systems are factorised one at a time.
+/// Do the numbers of a small model fit twice into the vector registers? AVX-512 has 32 of them.
+bool has_many_registers(precision_kind precision) { return native_lanes(precision) * bytes_of(precision) == 64; }
+
+/// The rule comes from measurements on several models and machines (bench/results/shapes.md). An explicit step is a chain
+/// of dependent operations, above all at its end. Two registers side by side fill its gaps on every machine, but a
+/// wider batch waits longer for its events; a second group fills them where the processor looks far enough ahead.
+/// Implicit steps have such gaps everywhere, and two registers side by side hide them. The data of a full width of large
+/// systems does not fit into the cache; very large systems are factorised one at a time.
 lane_shape shape_by_rule(const plan& p) {
   const int native = native_lanes(p.precision);
   const auto states = p.model.states.size();
@@ -61,6 +65,8 @@ lane_shape shape_by_rule(const plan& p) {
     return {lanes, 1};
   }
   if (runs_orders_in_loops(p)) return {2 * native, 1};
+  const bool is_smooth = !method_called(p.method).is_series && !has_events(p.model);
+  if (is_smooth && has_many_registers(p.precision) && states <= doubled_up_to) return {2 * native, 2};
   return {native, 2};
 }
 

@@ -30,6 +30,8 @@ std::vector<lane_shape> shapes_to_try(const plan& p);
 /// Is the shape one of the candidates?
 bool is_tried(const plan& p, const lane_shape& shape);
 
+/// Explicit steps of models without events: up to so many states, two registers for each number are faster.
+inline constexpr std::size_t doubled_up_to = 8;
 /// Implicit steps: up to so many states, two registers for each number are faster. Beyond, too few registers are left
 /// for other data.
 inline constexpr std::size_t two_registers_up_to = 4;

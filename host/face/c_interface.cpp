@@ -197,9 +197,8 @@ saltus_result* saltus_run(saltus_study* s, int replace) {
       if (s->progress != nullptr) s->progress(now, all, s->with);
     };
     const run_report report =
-        run(plan_of_study(*s),
-            {.replace = replace != 0, .command = {"saltus", "(library)"}, .in_memory = true, .tune = false}, s->stop,
-            listener);
+        run(plan_of_study(*s), {.replace = replace != 0, .command = {"saltus", "(library)"}, .in_memory = true},
+            s->stop, listener);
     if (!report.summary.crash.empty()) throw error(exit_failure, report.summary.crash);
     r = result_of(report);
   });

@@ -2,6 +2,9 @@
 
 #include <exception>
 #include <thread>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "backend/cpu_backend.hpp"
 #include "backend/cuda/devices.hpp"
@@ -9,8 +12,8 @@
 #include "compile/compiler.hpp"
 #include "compile/lane_shape.hpp"
 #include "compile/module_cache.hpp"
-#include "study/measure.hpp"
 #include "study/prepare.hpp"
+#include "study/tune.hpp"
 
 namespace saltus::host {
 
@@ -20,6 +23,18 @@ finding look_up(const std::function<std::string()>& what) {
   try {
     return {what(), {}};
   } catch (const std::exception& e) { return {{}, e.what()}; }
+}
+
+/// Measures lane shapes for the default methods and for dop853; reports to `say`.
+void measure_machine(const cancellation& stop, const std::function<void(const std::string&)>& say) {
+  constexpr std::pair<const char*, const char*> kinds[] = {
+      {"dp5", "lorenz"}, {"dp5", "ball_drag"}, {"dop853", "lorenz"}, {"dop853", "ball_drag"}, {"rodas5p", "robertson"}};
+  for (const auto& [method, model] : kinds) {
+    const plan p = plan_of({model, {{"--method", method}, {"--backend", "cpu"}}}, stop);
+    say(fmt::format("measuring {}, {}\n", method, name_of(kind_of(p))));
+    for (const auto& tried : tune_machine(p, stop))
+      say(fmt::format("  {:<14} {:.4g} us\n", name_of(tried.shape), 1e6 * tried.seconds));
+  }
 }
 
 }  // namespace

@@ -24,7 +24,6 @@
 #include "result/journal.hpp"
 #include "result/provenance.hpp"
 #include "study/measure.hpp"
-#include "study/tune.hpp"
 
 namespace saltus::host {
 
@@ -274,14 +273,11 @@ std::unique_ptr<backend> compiled_within(const alarm_clock& limit, const plan& p
   }
 }
 
-/// The backend of a run, which may first measure lanes.
-std::unique_ptr<backend> backend_for(const plan& p, const run_options& options, const alarm_clock& limit,
-                                     const cancellation& stop, const run_listener& listener) {
+std::unique_ptr<backend> backend_for(const plan& p, const alarm_clock& limit, const cancellation& stop,
+                                     const run_listener& listener) {
   auto where = compiled_within(limit, p, stop);
   if (where->compile_seconds() > 0)
     listener.mention(fmt::format("compiled {} in {:.1f} s\n", words_of_module(p), where->compile_seconds()));
-  if (options.tune && options.mode->integrates() && tune_long_run(p, *where, stop))
-    where = compiled_within(limit, p, stop);
   return where;
 }
 
@@ -290,15 +286,11 @@ run_summary integrate(run_output& out, plan& p, backend& where, const run_option
                       const run_listener& listener) {
   const bool grows = p.design.half_width > 0;
   if (!grows) out.open(stop);
-  auto beside = options.measure_beside && options.mode->integrates() && !p.reads_standard_input
-                    ? measure_beside(p, where, options.command)
-                    : nullptr;
   listener.begins(p, out.to_do(), out.done_before());
   run_summary s =
       grows ? integrate_until_certain(p, where, stop, listener) : integrate_into(out, p, where, stop, listener);
   while (s.crash.empty() && options.mode->wait_for_more()) add(s, integrate_into(out, p, where, stop, listener));
   listener.ends();
-  beside.reset();
   if (grows) {
     out.open(stop);
     out.count(s);
@@ -324,7 +316,7 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   r.shared = !std::exchange(r.part.among, {}).empty();
   const cancellation ending = stop.within();
   const alarm_clock limit(options.time_limit, ending);
-  const auto where = backend_for(r.what, options, limit, ending, listener);
+  const auto where = backend_for(r.what, limit, ending, listener);
   run_output out(r.what, *where, options, listener);
   r.summary = integrate(out, r.what, *where, options, ending, listener);
   r.continued = out.continued();

@@ -29,16 +29,12 @@ struct run_listener {
 };
 
 struct run_options {
-  bool replace = false;                   ///< replace an older result
-  bool restart = false;                   ///< drop an existing journal instead of continuing it
-  double time_limit = 0;                  ///< seconds after which the run ends and leaves its journal; 0: none
-  std::vector<std::string> command = {};  ///< command line for the history in the file
-  /// Another process measures lanes beside the run: this program with the words of `command` (measure.hpp).
-  bool measure_beside = false;
+  bool replace = false;                            ///< replace an older result
+  bool restart = false;                            ///< drop an existing journal instead of continuing it
+  double time_limit = 0;                           ///< seconds after which the run ends and leaves its journal; 0: none
+  std::vector<std::string> command = {};           ///< command line for the history in the file
   std::shared_ptr<const run_mode> mode = alone();  ///< the share of the run in the work of its ensemble
   bool in_memory = false;                          ///< also keep the result in run_report::arrays
-  /// Before a long run, a child process may try other lane shapes (tune.hpp).
-  bool tune = true;
 };
 
 struct run_report {

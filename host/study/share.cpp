@@ -46,7 +46,6 @@ run_report integrate_a_share(const plan& p, run_options options, const cancellat
                              const run_listener& listener) {
   leases share(p, p.lease, options.replace);
   options.mode = shared_with(share);
-  options.tune = options.measure_beside = false;  // each of many runs would
   run_report r = run(p, options, stop, listener);
   options.mode = alone();
   const bool is_done = r.exit_code == exit_ok || r.exit_code == exit_failed_instances;

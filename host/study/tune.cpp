@@ -33,8 +33,6 @@ namespace {
 
 /// Least number of instances in a pilot: some for each lane.
 constexpr std::int64_t fewest = 64;
-/// Shortest run, in seconds on all threads, that justifies compiling other shapes.
-constexpr double worth_while = 60;
 
 /// Seconds after which a measurement is given up: one slow instance must not hold up a run.
 constexpr double budget = 20;
@@ -75,41 +73,16 @@ plan with_shape(plan p, const lane_shape& shape) {
 constexpr double longest_pilot = 1;
 
 /// A number of instances that runs for a measurable time and fills the lanes of all shapes many times over; nothing if
-/// the fewest take too long. Also ends as soon as the whole run is known to take far less than `least` seconds, which
-/// is quick for short runs.
+/// the fewest take too long.
 std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const cancellation& stop, double& seconds,
-                                        clock::time_point by_then, double least = 0) {
-  constexpr double enough = 0.03, by_far = 8;
+                                        clock::time_point by_then) {
+  constexpr double enough = 0.03;
   chunk_data chunk;
   for (std::int64_t count = std::min(p.count, fewest);; count *= 2) {
     fill_spread(p, count, 0.5, chunk);
     seconds = time_of(where, chunk, by_then, stop, longest_pilot);
     if (seconds >= longest_pilot || stop) return {};
-    if (by_far * seconds / static_cast<double>(count) * static_cast<double>(p.count) < least * threads_of(p))
-      return count;
     if (seconds >= enough || 2 * count > std::min<std::int64_t>(p.count, 65536)) return count;
-  }
-}
-
-/// Runs a task that calls the model's functions in a child process; empty if the model fails there.
-template <class T>
-std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, const cancellation& stop) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  try {
-    const std::string bytes = in_child(
-        [&] {
-          const auto all = task();
-          return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(T));
-        },
-        0, stop);
-    std::vector<T> all(bytes.size() / sizeof(T));
-    std::memcpy(all.data(), bytes.data(), bytes.size());
-    return all;
-  } catch (const child_failure&) { return {}; } catch (const model_crash&) {
-    return {};
-  } catch (const error& e) {
-    if (e.exit_code != exit_interrupted) throw;
-    return {};  // the run itself handles the interruption
   }
 }
 
@@ -142,17 +115,32 @@ std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& sha
   return all;
 }
 
-/// The same in a child process.
+/// The same in a child process; empty if the model fails there.
 std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_shape>& shapes,
                                          const cancellation& stop) {
+  static_assert(std::is_trivially_copyable_v<timed_shape>);
   std::vector<std::unique_ptr<backend>> where;
   for (const lane_shape& shape : shapes) {
     if (stop) return {};
     where.push_back(make_cpu_backend(with_shape(p, shape), stop));
   }
-  auto all = in_child_process<timed_shape>([&] { return timed(p, shapes, where, stop); }, stop);
-  if (stop) all.clear();
-  return all;
+  try {
+    const std::string bytes = in_child(
+        [&] {
+          const auto all = timed(p, shapes, where, stop);
+          return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(timed_shape));
+        },
+        0, stop);
+    std::vector<timed_shape> all(bytes.size() / sizeof(timed_shape));
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    if (stop) all.clear();
+    return all;
+  } catch (const child_failure&) { return {}; } catch (const model_crash&) {
+    return {};
+  } catch (const error& e) {
+    if (e.exit_code != exit_interrupted) throw;
+    return {};
+  }
 }
 
 }  // namespace
@@ -190,33 +178,6 @@ std::vector<timed_shape> tune_machine(const plan& p, const cancellation& stop) {
   auto all = measured_shapes(reference, shapes_to_try(reference), stop);
   if (!all.empty()) keep({p.method, word_of(p.precision), kind_of(p), all.front().shape, all.front().gain});
   return all;
-}
-
-namespace {
-/// Do instances of the plan run in lanes whose shape is not fixed?
-bool has_free_lanes(const plan& p, backend& where) {
-  return where.parts().size() == 1 && where.uses_host_threads() && p.lanes == 0 && p.groups == 0;
-}
-}  // namespace
-
-bool tune_long_run(const plan& p, backend& where, const cancellation& stop) {
-  if (!has_free_lanes(p, where) || p.count < 64 * fewest || remembered_shape(p)) return false;
-  constexpr double a_few = 5;
-  const auto whole = in_child_process<double>(
-      [&] {
-        double seconds = 0;
-        const auto count = pilot_count(p, where, stop, seconds, from_now(a_few), worth_while);
-        if (!count) return std::vector<double>();
-        return std::vector{seconds / static_cast<double>(*count) * static_cast<double>(p.count) / threads_of(p)};
-      },
-      stop);
-  return !whole.empty() && whole[0] >= worth_while && !stop && !tune_lanes(p, stop).empty();
-}
-
-bool lanes_are_unknown(const plan& p, backend& where) {
-  if (!has_free_lanes(p, where)) return false;
-  const bool of_machine = follows_machine(p) && !machine_shape_of(p);
-  return of_machine || (p.count >= fewest && !remembered_shape(p));
 }
 
 }  // namespace saltus::host

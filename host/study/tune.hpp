@@ -30,11 +30,4 @@ plan reference_plan(const plan& p);
 /// Measures the reference model of such plans (compile/machine_shapes.hpp), for all further plans on this machine.
 std::vector<timed_shape> tune_machine(const plan& p, const cancellation& stop);
 
-/// tune_lanes for a run on `where`, if that is CPU lanes, no shape is remembered, and the whole run would take long
-/// enough. Returns whether it measured: there may be a faster backend for the plan now.
-bool tune_long_run(const plan& p, backend& where, const cancellation& stop);
-
-/// Could a run on `where` learn anything about lanes from a measurement beside it?
-bool lanes_are_unknown(const plan& p, backend& where);
-
 }  // namespace saltus::host

@@ -173,8 +173,8 @@ nb::dict run(const plan& p, bool replace, const nb::object& progress) {
   interruptible(
       stop,
       [&] {
-        report = host::run(p, {.replace = replace, .command = {"saltus", "(Python)"}, .in_memory = true, .tune = false},
-                           stop, listener);
+        report =
+            host::run(p, {.replace = replace, .command = {"saltus", "(Python)"}, .in_memory = true}, stop, listener);
       },
       [&] {
         if (asked) progress(ended.load(), all.load());
@@ -199,16 +199,14 @@ host::run_report run_into_file(const plan& p, const host::run_options& options) 
 
 /// Runs the part "3/16" alone into the journal of the plan's file. Returns the number of its instances in the journal.
 std::int64_t run_part(const plan& p, const std::string& part) {
-  const auto r = run_into_file(p, {.replace = true,
-                                   .command = {"saltus", "(Python)"},
-                                   .mode = host::one_part(host::part_called(part)),
-                                   .tune = false});
+  const auto r = run_into_file(
+      p, {.replace = true, .command = {"saltus", "(Python)"}, .mode = host::one_part(host::part_called(part))});
   return r.summary.instances + r.continued;
 }
 
 /// Makes the result from the journal of all parts.
 void gather(const plan& p, bool replace) {
-  run_into_file(p, {.replace = replace, .command = {"saltus", "(Python)"}, .mode = host::gathering(), .tune = false});
+  run_into_file(p, {.replace = replace, .command = {"saltus", "(Python)"}, .mode = host::gathering()});
 }
 
 /// Writes the finished instances of a journal into a file.

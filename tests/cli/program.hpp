@@ -265,7 +265,6 @@ class cli : public testing::Test {
 
   std::unique_ptr<child> start(const words& arguments, setting settings = {}, int terminal = -1) const {
     settings.emplace("SALTUS_CACHE", shared_cache());
-    settings.emplace("SALTUS_MEASURE", "never");  // measuring runs beside a run; its duration must not matter here
     return std::make_unique<child>(SALTUS_PROGRAM, arguments, folder_, settings, stdout_, terminal);
   }
   outcome saltus(const words& arguments, const setting& settings = {}) const {
