@@ -23,7 +23,6 @@
 #include "ensemble/kept_chunks.hpp"
 #include "result/journal.hpp"
 #include "result/provenance.hpp"
-#include "study/measure.hpp"
 
 namespace saltus::host {
 
