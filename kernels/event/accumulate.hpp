@@ -71,7 +71,7 @@ SALTUS_FN accumulation<Real> takes_in_event(instance<E, Real>& x, int i, Real mo
   using integer = typename Real::integer;
   const Real interval = x.t - x.event_time[i], last = x.event_interval[i];
   const Real ratio = interval / last, change = ratio - x.event_ratio[i], room = Real(1.0) - ratio;
-  const integer before = x.event_streak[i], shrinking(int64(detail::shrinking_intervals));
+  const integer before = x.event_streak[i], shrinking = integer(int64(detail::shrinking_intervals));
   const Real span = x.t_end - x.t_begin, faster = max(f.leaving, f.arriving);
   const Real tolerance = Real(1024.0 * limits<T>::epsilon) * (abs(x.t) + span);
   const Real noise = Real(T(0.5) * detail::finest_part<T>) * span;
