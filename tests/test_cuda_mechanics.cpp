@@ -9,6 +9,7 @@ TEST(cuda_mechanics, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not fo
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "backend/cuda/plugin.hpp"
@@ -16,6 +17,7 @@ TEST(cuda_mechanics, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not fo
 #include "ensemble/backend.hpp"
 #include "ensemble/settings.hpp"
 #include "models/braked.hpp"
+#include "models/kept_spring.hpp"
 #include "testing/fake_cuda_driver.hpp"
 
 // The symbol that the program would find by dlsym.
@@ -49,6 +51,29 @@ TEST(cuda_mechanics, constraints_that_are_reached_are_events_of_a_model_without_
   });
   EXPECT_EQ(p.count, rows);
   EXPECT_EQ(std::vector<long long>(900, 1), here.events);
+}
+
+TEST(cuda_mechanics, steps_moved_far_are_counted_where_there_are_invariants_alone) {
+  auto p = plan_of<kept_spring>(10.0, 1e-8);
+  p.model.name = "kept_spring";
+  p.model.header = SALTUS_SOURCE_FOLDER "/tests/models/kept_spring.hpp";
+  p.method = "rk4";
+  p.fixed_step = 0.5;
+  p.count = 90;
+  p.random = {{{host::target::kind::parameter, kept_spring::stiffness, "swept"}, {}},
+              {{host::target::kind::t_end, 0, "t_end"}, {}}};
+  using E = engine<form_of<kept_spring>, methods::by_name<"rk4">, double, options{.fixed_steps = true}>;
+  the_fake_cuda() = {};
+  the_fake_cuda().run_kernel = emulate<E>;
+  const std::unique_ptr<host::backend> device(saltus_cuda_backend(p, 0));
+  auto reference = scattered_chunk(p, kept_spring::stiffness, 14.0, 18.0, p.count), here = reference;
+  on_lanes<E, 8>(host::settings_of(p), reference);
+  abi::usage used{};
+  device->integrate(
+      here, [](std::int64_t) { return true; }, used);
+  EXPECT_EQ("", differences(reference, here));
+  // Steps of a third of a period, whose errors exceed h^3 now and then.
+  EXPECT_GT(std::accumulate(here.far_adjustments.begin(), here.far_adjustments.end(), 0ll), 0);
 }
 
 }  // namespace

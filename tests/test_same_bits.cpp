@@ -46,6 +46,10 @@ std::vector<ensemble> ensembles() {
       {"ball_drag",
        {"rtol=1e-6", "inject_exceptions=0.4", "sample.count=205", "sample.height={uniform=[0.5,2.0]}",
         "output.events=true"}},
+      // Events are so dense that lanes wait for each other, but for the rooms that never get warm: their neighbours must not wait for them.
+      {"thermostat",
+       {"rtol=1e-6", "max_step=0.5", "t=[0.0,100.0]", "sample.count=205", "sample.heating={uniform=[1.0,8.0]}",
+        "output.events=true"}},
   };
 }
 

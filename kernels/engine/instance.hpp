@@ -162,6 +162,7 @@ struct engine {
   static constexpr int reductions = sizeof...(Reductions);
   static constexpr int reduced_numbers = (numbers_kept_for<Reductions> + ... + 0);
   static constexpr bool reduces_quantities = (!is_of_event(Reductions::kind) || ...);
+  static constexpr bool reduces_events = (is_of_event(Reductions::kind) || ...);
   /// Steps end where windows of time begin and end.
   static constexpr bool stops_at_windows = ((Reductions::windowed && counts_whole_steps(Reductions::kind)) || ...);
 

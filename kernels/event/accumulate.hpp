@@ -37,78 +37,85 @@ inline constexpr double widest_flip = 32.0, flip_ulps = 16.0;
 }  // namespace detail
 
 /// Longest remaining time of an accumulation that is cut short.
-template <class E, class T, int W>
-SALTUS_FN T max_left(const instance<E, pack<T, W>>& x, int lane, T zeno_part) {
-  const T part = zeno_part > detail::finest_part<T> ? zeno_part : detail::finest_part<T>;
-  return part * (x.t_end.get(lane) - x.t_begin.get(lane));
+template <class E, class Real>
+SALTUS_FN Real max_left(const instance<E, Real>& x, Real zeno_part) {
+  return max(Real(detail::finest_part<typename E::T>), zeno_part) * (x.t_end - x.t_begin);
 }
 
-/// Time from the last event of guard i in one lane to the limit of its events.
-template <class E, class T, int W>
-SALTUS_FN T left_to_limit(const instance<E, pack<T, W>>& x, int lane, int i) {
-  const T interval = x.event_interval[i].get(lane), ratio = x.event_ratio[i].get(lane);
-  return ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
+/// Time from the last event of guard i to the limit of its events.
+template <class E, class Real>
+SALTUS_FN Real left_to_limit(const instance<E, Real>& x, int i) {
+  const Real interval = x.event_interval[i], ratio = x.event_ratio[i];
+  return select(ratio < Real(1.0), interval * ratio / (Real(1.0) - ratio), interval);
 }
 
 /// The state of a guard's accumulation at its last event.
-template <class T>
+template <class Real>
 struct accumulation {
-  T left;       ///< time to the limit; negative if the events do not accumulate
-  bool sunken;  ///< the intervals are within rounding
+  mask_of<Real> is_near;  ///< the events accumulate, and soon
+  Real left;              ///< then: time to the limit
+  mask_of<Real> sunken;   ///< the intervals are within rounding
 };
 
 /// The rates of a guard before and after its event, and its rounding; 0: unknown.
-template <class T>
+template <class Real>
 struct flight {
-  T arriving, leaving, rounding;
+  Real arriving, leaving, rounding;
 };
 
-/// Takes in an event of guard i in one lane. `flips`: the guard may be passed, and no transition has moved a state.
-template <class E, class T, int W>
-SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most, const flight<T>& f,
-                                         bool flips) {
-  const T t = x.t.get(lane), interval = t - x.event_time[i].get(lane), last = x.event_interval[i].get(lane);
-  const T ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
-  const auto before = x.event_streak[i].get(lane);
-  const T span = x.t_end.get(lane) - x.t_begin.get(lane), faster = f.arriving > f.leaving ? f.arriving : f.leaving;
-  const T tolerance = T(1024.0 * limits<T>::epsilon) * ((t < T(0.0) ? -t : t) + span);
-  const T noise = T(0.5) * detail::finest_part<T> * span;
+/// Takes in an event of guard i in the lanes of `where`. `flips`: the guard may be passed, and no transition has moved a state.
+template <class E, class Real>
+SALTUS_FN accumulation<Real> takes_in_event(instance<E, Real>& x, int i, Real most, const flight<Real>& f,
+                                            mask_of<Real> flips, mask_of<Real> where) {
+  using T = typename E::T;
+  using integer = typename Real::integer;
+  const Real interval = x.t - x.event_time[i], last = x.event_interval[i];
+  const Real ratio = interval / last, change = ratio - x.event_ratio[i], room = Real(1.0) - ratio;
+  const integer before = x.event_streak[i], shrinking = integer(int64(detail::shrinking_intervals));
+  const Real span = x.t_end - x.t_begin, faster = max(f.leaving, f.arriving);
+  const Real tolerance = Real(1024.0 * limits<T>::epsilon) * (abs(x.t) + span);
+  const Real noise = Real(T(0.5) * detail::finest_part<T>) * span;
   // A guard that may not be passed fires so often in so short a time only where it bounces; where it falls steeply, as with little
   // restitution, it may sink before enough intervals were seen to shrink.
   const bool may_not_be_passed = E::form::traits(i).side == unilateral;
-  const bool may_sink = before >= detail::shrinking_intervals || may_not_be_passed;
+  const auto may_sink = (before >= shrinking) | mask_of<Real>::all(may_not_be_passed);
   // A guard that flips returns from the point of the landing before: beyond its root by its rounding, or by some ulps of time at the rate
   // of its arrival then, which is its rate of departure now.
-  const T overshoot = ulps_of_time(x, detail::flip_ulps).get(lane) * faster;
-  const bool drowns = flips ? f.arriving * interval < T(detail::widest_flip) * f.rounding + overshoot
-                            : faster * interval < T(4.0 * detail::lowest_flight) * f.rounding &&
-                                  interval <= detail::longest_sunken<T> * span;
-  const bool sinks = flips ? drowns : may_sink && (drowns || (interval <= noise && last <= noise));
-  const bool sunken = interval <= tolerance || sinks;
-  const bool steady = change <= T(0.25) * room && -change <= T(0.25) * room;
-  const bool shrinks = last > T(0.0) && ratio < T(1.0) && steady;
-  const auto streak = shrinks || sunken ? before + 1 : 0;
-  x.event_streak[i].set(lane, static_cast<integer_of<T>>(streak));
-  x.event_time[i].set(lane, t);
-  x.event_interval[i].set(lane, interval);
-  x.event_ratio[i].set(lane, ratio);
-  const auto enough = drowns && may_not_be_passed ? detail::shrinking_intervals : detail::sunken_intervals;
-  if (!shrinks) return {sunken && streak >= enough ? interval : T(-1.0), sunken};
+  const auto returns =
+      f.arriving * interval < Real(detail::widest_flip) * f.rounding + ulps_of_time(x, detail::flip_ulps) * faster;
+  const auto is_short = interval <= Real(detail::longest_sunken<T>) * span;
+  const auto is_low = faster * interval < Real(4.0 * detail::lowest_flight) * f.rounding;
+  const auto drowns = (flips & returns) | (!flips & is_low & is_short);
+  const auto sinks = (flips & drowns) | (!flips & may_sink & (drowns | ((interval <= noise) & (last <= noise))));
+  const auto steady = (change <= Real(0.25) * room) & (-change <= Real(0.25) * room);
+  const auto shrinks = where & (last > Real(0.0)) & (ratio < Real(1.0)) & steady;
+  accumulation<Real> r;
+  r.sunken = where & ((interval <= tolerance) | sinks);
+  const integer streak = select(shrinks | r.sunken, before + integer(int64(1)), integer(int64(0)));
+  x.event_streak[i] = select(where, streak, before);
+  assign_where(where, x.event_time[i], x.t);
+  assign_where(where, x.event_interval[i], interval);
+  assign_where(where, x.event_ratio[i], ratio);
+  const auto has_shrunk = streak >= shrinking;
+  const auto is_still = (has_shrunk & drowns & mask_of<Real>::all(may_not_be_passed)) |
+                        (streak >= integer(int64(detail::sunken_intervals)));
   // If a flight loses little height, rounding replaces it while the flight is still far above rounding.
-  const bool sustained = !flips && interval <= detail::longest_sunken<T> * span &&
-                         faster * interval * room < T(4.0 * detail::lowest_loss) * f.rounding;
-  const bool is_near = drowns || sustained || interval * ratio <= most * room;
-  return {streak >= detail::shrinking_intervals && is_near ? left_to_limit(x, lane, i) : T(-1.0), sunken};
+  const auto sustained = !flips & is_short & (faster * interval * room < Real(4.0 * detail::lowest_loss) * f.rounding);
+  const auto ends_soon = shrinks & has_shrunk & (drowns | sustained | (interval * ratio <= most * room));
+  const auto stands_still = r.sunken & !shrinks & is_still;
+  r.left = any(ends_soon) ? select(ends_soon, left_to_limit(x, i), interval) : interval;
+  r.is_near = (ends_soon | stands_still) & (r.left >= Real(0.0));
+  return r;
 }
 
-/// The limit of the events of guard i in one lane, if they accumulate and it is near; otherwise a time before t.
-template <class E, class T, int W>
-SALTUS_FN T limit_of(const instance<E, pack<T, W>>& x, int lane, int i, T most) {
-  const T t = x.t.get(lane), time = x.event_time[i].get(lane), never = t - T(1.0) - most;
-  if (x.event_streak[i].get(lane) < detail::shrinking_intervals || t - time > most) return never;
-  const T left = left_to_limit(x, lane, i);
-  const T limit = time + left > t ? time + left : t;
-  return limit - t <= most ? limit : never;
+/// The limit of the events of guard i, if they accumulate and it is near; otherwise a time before t.
+template <class E, class Real>
+SALTUS_FN Real limit_of(const instance<E, Real>& x, int i, Real most) {
+  using integer = typename Real::integer;
+  const Real limit = max(x.t, x.event_time[i] + left_to_limit(x, i));
+  const auto is_near = (x.event_streak[i] >= integer(int64(detail::shrinking_intervals))) &
+                       (x.t - x.event_time[i] <= most) & (limit - x.t <= most);
+  return select(is_near, limit, x.t - Real(1.0) - most);
 }
 
 /// The guards that come to rest, 1 in the lanes where they do, and the time to their common limit.
@@ -147,47 +154,40 @@ SALTUS_FN arrival<E, Real> arrive(const instance<E, Real>& x, const due_events<E
   return r;
 }
 
-/// Takes in the events that have just fired in the lanes of `where`, with the arrival `arriving`, and finds those that accumulate. In the lanes of `stays` no transition has moved a state.
-template <class E, class T, int W>
-SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>& x,
-                                                                const due_events<E, pack<T, W>>& due,
-                                                                const arrival<E, pack<T, W>>& arriving,
-                                                                mask_of<pack<T, W>> stays, mask_of<pack<T, W>> where,
-                                                                pack<T, W> zeno_part) {
-  const auto no = mask_of<pack<T, W>>::all(false);
-  resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), no, no};
-  for (int i = 0; i < E::ng; ++i) r.due.guard[i] = pack<T, W>(0.0);
-  for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = pack<T, W>(0.0);
-  for (int lane = 0; lane < W; ++lane) {
-    if (!where[lane]) continue;
-    const T t = x.t.get(lane);
-    T most = max_left(x, lane, zeno_part.get(lane)), limit = t;
-    bool any_rests = false, chatters = true;
-    for (int i = 0; i < E::form::model_guards; ++i) {
-      if (!(due.guard[i].get(lane) > T(0.5))) continue;
-      const bool flips = stays[lane] && E::form::traits(i).side == bilateral;
-      const flight<T> f{abs(arriving.rate[i]).get(lane), abs(x.rate[i]).get(lane), arriving.rounding[i].get(lane)};
-      const auto found = takes_in_event(x, lane, i, most, f, flips);
-      if (found.left < T(0.0)) continue;
-      r.due.guard[i].set(lane, T(1.0));
-      limit = t + found.left > limit ? t + found.left : limit;
-      any_rests = true;
-      chatters = chatters && found.sunken && flips;
-    }
-    if (!any_rests) continue;
-    most = limit - t > most ? limit - t : most;
-    for (int i = 0; i < E::form::model_guards; ++i) {
-      if (r.due.guard[i].get(lane) > T(0.5)) continue;
-      const T own = limit_of(x, lane, i, most);
-      if (own >= t) r.due.guard[i].set(lane, T(1.0));
-      limit = own > limit ? own : limit;
-    }
-    if (limit > x.t_stop.get(lane) || at_time_event(x, pack<T, W>(limit))[lane]) continue;
-    r.left.set(lane, limit - t);
-    const auto this_one = mask_of<pack<T, W>>::from_bits(1u << lane);
-    r.where = r.where | this_one;
-    if (chatters) r.chatters = r.chatters | this_one;
+/// Takes in the events that have just fired in the lanes of `where`, with the arrival `arriving`, and finds those that accumulate. In the
+/// lanes of `stays` no transition has moved a state.
+template <class E, class Real>
+SALTUS_FN resting_guards<E, Real> find_accumulations(instance<E, Real>& x, const due_events<E, Real>& due,
+                                                     const arrival<E, Real>& arriving, mask_of<Real> stays,
+                                                     mask_of<Real> where, Real zeno_part) {
+  const auto no = mask_of<Real>::all(false);
+  resting_guards<E, Real> r{{}, Real(0.0), no, no};
+  for (int i = 0; i < E::ng; ++i) r.due.guard[i] = Real(0.0);
+  for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = Real(0.0);
+  Real most = max_left(x, zeno_part), limit = x.t;
+  auto rests = no, chatters = mask_of<Real>::all(true);
+  for (int i = 0; i < E::form::model_guards; ++i) {
+    const auto fired = where & (due.guard[i] > Real(0.5));
+    if (none(fired)) continue;
+    const auto flips = stays & mask_of<Real>::all(E::form::traits(i).side == bilateral);
+    const flight<Real> f{abs(arriving.rate[i]), abs(x.rate[i]), arriving.rounding[i]};
+    const auto found = takes_in_event(x, i, most, f, flips, fired);
+    r.due.guard[i] = select(found.is_near, Real(1.0), Real(0.0));
+    limit = select(found.is_near, max(limit, x.t + found.left), limit);
+    rests = rests | found.is_near;
+    chatters = chatters & (!found.is_near | (found.sunken & flips));
   }
+  if (none(rests)) return r;
+  most = max(most, limit - x.t);
+  for (int i = 0; i < E::form::model_guards; ++i) {
+    const Real own = limit_of(x, i, most);
+    const auto joins = rests & (r.due.guard[i] < Real(0.5)) & (own >= x.t);
+    r.due.guard[i] = select(joins, Real(1.0), r.due.guard[i]);
+    limit = select(joins, max(limit, own), limit);
+  }
+  r.where = rests & !(limit > x.t_stop) & !at_time_event(x, limit);
+  r.left = select(r.where, limit - x.t, Real(0.0));
+  r.chatters = r.where & chatters;
   return r;
 }
 

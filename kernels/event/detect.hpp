@@ -61,10 +61,10 @@ struct guards_on_step {
                 "this is no dense output: method/dense_output.hpp says what one is");
   const instance<E, Real>& x;
   const interpolant_of<E, Real>& interpolant;
+  const Real inverse = Real(1.0) / interpolant.h;
 
   SALTUS_FN_COLD guards_at<E, Real> operator()(Real s) const {
     auto f = interpolant.slope(s);
-    const Real inverse = Real(1.0) / interpolant.h;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] * inverse; });
     guards_at<E, Real> r{s,
                          E::form::guards_along(fma(s, interpolant.h, interpolant.t), interpolant(s), f, x.constants)};
@@ -171,7 +171,8 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
       const Real g0 = side[i] * a.g.value[i], r0 = side[i] * width * a.g.rate[i];
       const Real g1 = side[i] * b.g.value[i], r1 = side[i] * width * b.g.rate[i];
       const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
-      const auto doubtful = watched & !plain & !excluded;
+      const auto falls = max(max(r0, r1), Real(3.0) * (g1 - g0) - (r0 + r1)) < Real(0.0);  // throughout
+      const auto doubtful = watched & !plain & !excluded & !falls;
       if (none(plain | doubtful)) continue;
       const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
       const auto hidden = doubtful & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);

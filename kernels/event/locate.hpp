@@ -79,7 +79,8 @@ struct estimate {
 template <class Real>
 SALTUS_FN Real sum_of_newton(Real step, Real last) {
   const Real ratio = step / last;
-  return select((ratio > Real(0.25)) & (ratio < Real(0.9)), step / (Real(1.0) - ratio), step);
+  const auto is_slow = (ratio > Real(0.25)) & (ratio < Real(0.9));
+  return any(is_slow) ? select(is_slow, step / (Real(1.0) - ratio), step) : step;
 }
 
 /// The next place in a bracket that Newton's estimate has left: four times as far inside as the estimate is outside, at most the middle. An

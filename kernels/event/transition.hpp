@@ -355,15 +355,19 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, 
 
 /// True if `mode` changes a discrete variable in one lane at a point of a step, with these values of the guards.
 template <class E, class T, int W>
-SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
+SALTUS_FN bool changes_mode(const instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
                             const vec<pack<T, W>, E::ng>& g) {
-  const due_events<E, pack<T, W>>* const nothing = nullptr;
-  instance<E, pack<T, W>> there = x;
-  there.t = t;
-  there.y = y;
-  bool changed = with_event<E>(there, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
+  using Scalar = pack<T, 1>;
+  const due_events<E, Scalar>* const nothing = nullptr;
+  instance<E, Scalar> there;
+  take(x, lane, there);
+  there.t.v = t.get(lane);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { there.y[i].v = y[i].get(lane); });
+  vec<Scalar, E::ng> values;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { values[i].v = g[i].get(lane); });
+  bool changed = with_event<E>(there, 0, values, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
   for (int i = 0; i < E::form::discretes; ++i)
-    changed = changed || !(there.constants.d[i].get(lane) == x.constants.d[i].get(lane));
+    changed = changed || !(there.constants.d[i].v == x.constants.d[i].get(lane));
   return changed;
 }
 
@@ -416,10 +420,31 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
 }
 
+/// Counts the events that were due, if no log and no reduction keeps any.
+template <class E, class T, int W, class Run>
+SALTUS_FN void count_events(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const due_events<E, pack<T, W>>& due,
+                            const Run& run) {
+  using form = typename E::form;
+  const auto count = [&](pack<T, W> is_due) SALTUS_INLINE_LAMBDA {
+    const auto counted = where & (is_due > pack<T, W>(0.5));
+    add_where(x.events, counted, 1);
+    return counted;
+  };
+  for (int i = 0; i < form::model_guards; ++i) {
+    const auto fired = count(due.guard[i]);
+    for (int lane = 0; lane < W; ++lane)
+      if (fired[lane]) run.note_event(x.slot.get(lane), i);
+  }
+  for (int i = 0; i < form::time_events; ++i) count(due.time_event[i]);
+  for (int k = 0; k < form::approached; ++k) count(due.guard[form::model_guards + k]);
+  if constexpr (form::slides) count(max(due.guard[form::leaving_up], due.guard[form::leaving_down]));
+}
+
 template <class E, class T, int W, class Run>
 SALTUS_FN void log_events_where(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
                                 const vec<pack<T, W>, E::logged_point>& before, const due_events<E, pack<T, W>>& due,
                                 const event_times<E, pack<T, W>>& times, const Run& run) {
+  if (!E::reduces_events && run.settings.log_events == 0) return count_events(x, where, due, run);
   const auto after = loggable(x);
   for (int lane = 0; lane < W; ++lane)
     if (where[lane])

@@ -7,6 +7,9 @@
 //       |                         (W at once) |
 //       +--> stored <-------------------------+
 //
+// Where many steps end in events, lanes wait in their group instead and land there once all wait: no instance is moved, but lanes idle.
+// Both ways give the same bits.
+//
 // Several groups of lanes may take turns: while the last operations of one group's turn wait for each other, the processor begins
 // the next group's turn. Between its turns an instance lies in a batch, first parked and then ready, in the same lane in which it has
 // landed. So each event moves an instance twice, number by number.
@@ -49,7 +52,8 @@ class cpu_chunk {
         usage_(usage),
         tol_(tolerances_from<E, Real>(settings)),
         resumed_(resumed),
-        from_(from) {}
+        from_(from),
+        turns_before_(usage.lane_turns) {}
 
   /// Integrates every instance of the chunk; false if told to stop before the end.
   bool integrate() {
@@ -75,10 +79,13 @@ class cpu_chunk {
 
  private:
   static constexpr int turns_between_reports = 2048;
+  static constexpr int longest_wait = 32;  ///< turns: one instance without events must not keep its neighbours
 
   struct group {
     Lanes lanes{};
-    unsigned active = 0;  ///< bit j: lane j is under way
+    unsigned active = 0;   ///< bit j: lane j is under way
+    unsigned waiting = 0;  ///< bit j: lane j is under way, and waits to land in the group
+    int turns_waited = 0;  ///< since the first of these began to wait
   };
 
   struct batch {
@@ -97,14 +104,38 @@ class cpu_chunk {
 
   /// One turn of a group. Returns the lanes that leave, which are emptied.
   __attribute__((noinline, flatten)) unsigned one_turn(group& g) {
-    const auto active = mask_of<Real>::from_bits(g.active);
+    const unsigned sailing = g.active & ~g.waiting;
+    const auto active = mask_of<Real>::from_bits(sailing);
     const unsigned parked = sail(g.lanes, active, tol_, run_).bits();
     const unsigned ended = (active & (g.lanes.status != Integer(int64(status::interrupted)))).bits();
     usage_.turns += 1;
-    usage_.lane_turns += __builtin_popcount(g.active);
-    const unsigned leaving = parked | ended;
-    if (leaving != 0) leave(g, leaving, parked);
-    return leaving;
+    usage_.lane_turns += __builtin_popcount(sailing);
+    if (g.waiting != 0) g.turns_waited += 1;
+    const bool is_due = g.waiting != 0 && (sailing == 0 || g.turns_waited >= longest_wait);
+    if ((parked | ended) == 0 && !is_due) return 0;
+    if (lands_in_place_ || g.waiting != 0) return wait(g, parked, ended);
+    leave(g, parked | ended, parked);
+    return parked | ended;
+  }
+
+  /// Lets lanes wait, and lands them once no other sails. Lanes that wait for too long are parked. Returns the lanes that leave.
+  __attribute__((noinline)) unsigned wait(group& g, unsigned parked, unsigned ended) {
+    if (ended != 0) leave(g, ended, 0);
+    g.waiting |= parked;
+    const bool all_wait = g.waiting == g.active;
+    if (g.waiting == 0 || (!all_wait && g.turns_waited < longest_wait)) return ended;
+    const unsigned waiting = g.waiting;
+    g.waiting = 0;
+    g.turns_waited = 0;
+    if (!all_wait) {
+      leave(g, waiting, waiting);
+      return ended | waiting;
+    }
+    calm_empty_lanes(g.lanes, waiting);
+    land_lanes(g.lanes, waiting);
+    const unsigned at_landing = (g.lanes.status != Integer(int64(status::interrupted))).bits() & waiting;
+    if (at_landing != 0) leave(g, at_landing, 0);
+    return ended | at_landing;
   }
 
   /// Parks or stores the lanes that leave.
@@ -200,12 +231,20 @@ class cpu_chunk {
   /// Lands all that is parked in a batch.
   void land_parked(batch& b) {
     calm_empty_lanes(b.lanes, b.parked);
-    // Without guards and time events nothing is ever parked, so the landing code need not be compiled.
-    if constexpr (E::ng > 0 || E::form::time_events > 0) land(b.lanes, mask_of<Real>::from_bits(b.parked), tol_, run_);
-    usage_.landings += 1;
-    usage_.landed += __builtin_popcount(b.parked);
+    land_lanes(b.lanes, b.parked);
     settle(b, b.parked);
     b.parked = 0;
+  }
+
+  /// Lands some lanes, and decides how the next ones land.
+  void land_lanes(Lanes& lanes, unsigned some) {
+    // Without guards and time events nothing is ever parked, so the landing code need not be compiled.
+    if constexpr (E::ng > 0 || E::form::time_events > 0) land(lanes, mask_of<Real>::from_bits(some), tol_, run_);
+    usage_.landings += 1;
+    usage_.landed += __builtin_popcount(some);
+    landed_ += __builtin_popcount(some);
+    constexpr int64 dense = 4;  // fewer trials than this for an event; measured on balls, thermostats and walls
+    lands_in_place_ = dense * landed_ > usage_.lane_turns - turns_before_;
   }
 
   /// Stores those of the given lanes, just begun or landed, that have a terminal status; the others become ready.
@@ -239,7 +278,10 @@ class cpu_chunk {
       }
       return gone;
     };
-    for (group& g : groups_) g.active &= ~ended(g.lanes, g.active);
+    for (group& g : groups_) {
+      g.active &= ~ended(g.lanes, g.active);
+      g.waiting &= g.active;
+    }
     for (batch& b : batches_) {
       b.parked &= ~ended(b.lanes, b.parked);
       b.ready &= ~ended(b.lanes, b.ready);
@@ -277,6 +319,9 @@ class cpu_chunk {
   int64 next_ = 0, finished_ = 0, reported_ = 0;
   int64 resumed_;  ///< number of instances to be continued; -1: the whole chunk is to be begun
   const abi::snapshot* from_;
+  int64 turns_before_;           ///< turns of lanes in earlier chunks
+  int64 landed_ = 0;             ///< instances landed in this one
+  bool lands_in_place_ = false;  ///< events are so dense that lanes had better wait for each other
 };
 
 template <class E, int W, int Groups = 1>

@@ -67,6 +67,11 @@ class Trajectory:
             for g in due:
                 if g and (g.logged or mode != old):
                     self.events.append(Event(t_next, g.name, before, after, slack))
+            while not self.stopped and (again := form.due_again(mode, t_next)):
+                before = after
+                mode, y, self.stopped = form.act([again], mode, t_next, y, p, self.direction)
+                after = np.array([*y, *form.output(t_next, y, mode, p)])
+                self.events.append(Event(t_next, again, before, after, slack))
             t = t_next
             if self.stopped or t == end:
                 break

@@ -53,6 +53,10 @@ class Form:
         """Mode and state after the event, and whether the instance ends."""
         return mode, y, False
 
+    def due_again(self, mode, t):
+        """The guard that an event has moved to its other side, if any: it is due at the same time."""
+        return None
+
     def output(self, t, y, mode, p):
         z = y[self.states.index(self.slow_state)]
         fast = (0.5 + z) * np.cos(40.0 * t - 1.0)
@@ -353,6 +357,9 @@ class Contact(Form):
         if mode:
             return [Guard("lifts", lambda t, y: self.load(t), FALLING)]
         return [Guard("lands", lambda t, y: y[1], FALLING)]
+
+    def due_again(self, mode, t):
+        return "lifts" if mode and self.load(t) < 0.0 else None
 
     def act(self, due, mode, t, y, p, direction):
         if "lifts" in due:
