@@ -302,6 +302,7 @@ void print_differences(const run_arguments& a, const std::vector<std::string>& o
 
 int run(const run_arguments& a, const run_options& options, bool shares = false) {
   plan p = plan_of(a, interrupted);
+  if (const char* const share = std::getenv("SALTUS_INJECT_EXCEPTIONS")) p.inject_exceptions = std::atof(share);
   print_warnings(p);
   return run_and_tell(a, [&](const run_listener& listener) {
     return shares ? run_with_others(p, options, interrupted, listener)
