@@ -19,7 +19,7 @@
 #include "compile/compiler.hpp"
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "result/format.hpp"
 #include "study/measure.hpp"
 #include "study/rerun.hpp"

@@ -14,7 +14,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "result/journal.hpp"
 #include "result/reader.hpp"
 

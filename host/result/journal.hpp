@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/claims.hpp"
 #include "ensemble/kept_chunks.hpp"
 #include "ensemble/tally.hpp"

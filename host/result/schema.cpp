@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "ensemble/indices.hpp"
 #include "ensemble/rescue.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "spec/read_reductions.hpp"
 #include "spec/statistic_columns.hpp"
 

@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "base/attribute.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/event_log.hpp"
 #include "ensemble/indices.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

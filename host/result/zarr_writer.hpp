@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/part.hpp"
 #include "result/attributes.hpp"
 #include "result/output.hpp"

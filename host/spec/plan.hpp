@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "abi/reductions.hpp"
-#include "spec/choices.hpp"
 #include "spec/model.hpp"
-#include "spec/tables.hpp"
+#include "spec/run_tables.hpp"
+#include "spec/spec_choices.hpp"
 
 namespace saltus::host {
 

@@ -26,7 +26,7 @@
 #include "compile/compiling_note.hpp"
 #include "compile/kept_headers.hpp"
 #include "compile/loaded_model.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "interruptible.hpp"
 #include "result/schema.hpp"
