@@ -135,7 +135,7 @@ inline host::plan plan_of(const std::string& model, const std::vector<std::strin
 }
 
 inline outcome run(const std::string& model, const std::vector<std::string>& settings) {
-  return run(plan_of(model, settings));
+  return test::run(plan_of(model, settings));  // host::run takes a plan, too
 }
 
 }  // namespace saltus::test
