@@ -98,20 +98,12 @@ class oscillator_prey {
 
   /// Adds the crossings of one guard. Returns false if an error of `tolerated` could add or remove a crossing.
   bool add_crossings(const hunted& c, int guard, double tolerated, std::vector<crossing>& to) const {
-    const auto& p = c.guard[guard];
-    std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree);
-    const auto end = roots.end();
-    std::sort(roots.begin(), end);
-    for (auto r = roots.begin(); r != end;) {
-      const auto same = std::find_if(r, end, [&](double other) { return other != *r; });
-      if ((same - r) % 2 != 0) {
-        const double root = 2.0 * *r - 1.0;
-        if (std::abs(std::abs(root) - 1.0) <= 2.0 * tolerated) return false;
-        if (std::abs(along(c, guard, 0.0) - root) <= tolerated) return false;
-        if (std::abs(along(c, guard, c.end) - root) <= tolerated) return false;
-        if (std::abs(root) < 1.0) add_times(c, guard, *r, to);
-      }
-      r = same;
+    for (const double r : odd_roots(c.guard[guard])) {
+      const double root = 2.0 * r - 1.0;
+      if (std::abs(std::abs(root) - 1.0) <= 2.0 * tolerated) return false;
+      if (std::abs(along(c, guard, 0.0) - root) <= tolerated) return false;
+      if (std::abs(along(c, guard, c.end) - root) <= tolerated) return false;
+      if (std::abs(root) < 1.0) add_times(c, guard, r, to);
     }
     return true;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/cpu_backend.hpp"
@@ -118,15 +119,23 @@ inline outcome run(host::plan p) {
 }
 
 /// A plan from a model (a built-in's name or a header's path) and `key=value` settings, as `saltus run MODEL --set ...`.
+/// `inject_exceptions=SHARE` is a setting of the plan alone: no spec has it.
 inline host::plan plan_of(const std::string& model, const std::vector<std::string>& settings) {
+  constexpr std::string_view inject = "inject_exceptions=";
   std::vector<host::flag> flags;
-  for (const auto& s : settings) flags.push_back({"--set", s});
+  double share = 0;
+  for (const auto& s : settings) {
+    if (s.starts_with(inject)) share = std::stod(s.substr(inject.size()));
+    else flags.push_back({"--set", s});
+  }
   const auto spec = host::from_model(model, flags);
-  return host::validate(spec, host::model_for(spec, host::describe_model(host::find_model(model))));
+  host::plan p = host::validate(spec, host::model_for(spec, host::describe_model(host::find_model(model))));
+  p.inject_exceptions = share;
+  return p;
 }
 
 inline outcome run(const std::string& model, const std::vector<std::string>& settings) {
-  return run(plan_of(model, settings));
+  return test::run(plan_of(model, settings));  // host::run takes a plan, too
 }
 
 }  // namespace saltus::test

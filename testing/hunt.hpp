@@ -126,6 +126,18 @@ inline polynomial draw(shape s, dice& d) {
 
 }  // namespace detail
 
+/// The roots of odd multiplicity in order: a guard changes sign there.
+inline std::vector<double> odd_roots(const polynomial& p) {
+  std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree), odd;
+  std::sort(roots.begin(), roots.end());
+  for (auto r = roots.begin(); r != roots.end();) {
+    const auto same = std::find_if(r, roots.end(), [&](double other) { return other != *r; });
+    if ((same - r) % 2 != 0) odd.push_back(*r);
+    r = same;
+  }
+  return odd;
+}
+
 inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
   detail::dice d(seed, static_cast<std::uint64_t>(s), number);
   hunted c;
@@ -135,15 +147,8 @@ inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
     c.guard[0] = detail::draw(s, d);
   }
   for (int guard = 0; guard < 2; ++guard) {
-    const auto& p = c.guard[guard];
-    std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree);
-    const auto end = roots.end();
-    std::sort(roots.begin(), end);
-    for (auto r = roots.begin(); r != end;) {
-      const auto same = std::find_if(r, end, [&](double other) { return other != *r; });
-      if ((same - r) % 2 != 0 && *r > 0.0 && *r <= 1.0) c.expected.push_back({*r, guard, p.is_positive_above(*r)});
-      r = same;
-    }
+    for (const double r : odd_roots(c.guard[guard]))
+      if (r > 0.0 && r <= 1.0) c.expected.push_back({r, guard, c.guard[guard].is_positive_above(r)});
   }
   std::sort(c.expected.begin(), c.expected.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
   return c;

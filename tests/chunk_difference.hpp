@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 namespace saltus::test {
 

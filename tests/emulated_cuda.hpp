@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "chunk_difference.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "form/of_model.hpp"
 #include "method/by_name.hpp"
 #include "model/describe.hpp"

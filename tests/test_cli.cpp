@@ -661,12 +661,18 @@ TEST_F(cli, a_guard_that_can_never_fire_is_told) {
     all.insert(all.end(), asked.begin(), asked.end());
     return all;
   };
-  for (const words& how : {words{}, words{"--lanes", "1"}, words{"--chunk", "3"}, words{"--set", "t=[0, 3.9]"},
-                           words{"--set", "inject_exceptions=0.5"}, words{"--set", "zeno=0"}, words{"--method", "auto"},
-                           words{"--set", "output.rows=false"}}) {
+  const setting shaken = {{"SALTUS_INJECT_EXCEPTIONS", "0.5"}};
+  for (const auto& [how, variables] : std::vector<std::pair<words, setting>>{{{}, {}},
+                                                                             {{}, shaken},
+                                                                             {{"--lanes", "1"}, {}},
+                                                                             {{"--chunk", "3"}, {}},
+                                                                             {{"--set", "t=[0, 3.9]"}, {}},
+                                                                             {{"--set", "zeno=0"}, {}},
+                                                                             {{"--method", "auto"}, {}},
+                                                                             {{"--set", "output.rows=false"}, {}}}) {
     words all = {"run", "--json", "-q"};
     all.insert(all.end(), how.begin(), how.end());
-    const auto o = saltus(with(all));
+    const auto o = saltus(with(all), variables);
     ASSERT_EQ(o.code, 0) << o.err;
     const json j(o.out);
     EXPECT_EQ(j["remarks#"], "2") << fmt::format("{}", fmt::join(how, " "));

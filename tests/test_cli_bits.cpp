@@ -62,12 +62,10 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  const words shaken = with({"--set", "inject_exceptions=0.25"});
-  const auto calm = run(sweep), saved = run(shaken);
+  const setting shaken = {{"SALTUS_INJECT_EXCEPTIONS", "0.25"}};
+  const auto calm = run(sweep), saved = run(sweep, shaken);
   for (const words& how : {words{"--lanes", "1"}, words{"--lanes", "4", "--threads", "2", "--chunk", "7"}}) {
-    auto cut_up = shaken;
-    cut_up.insert(cut_up.end(), how.begin(), how.end());
-    expect_same_bits(saved, run(cut_up), fmt::format("{}", fmt::join(how, " ")));
+    expect_same_bits(saved, run(with(how), shaken), fmt::format("{}", fmt::join(how, " ")));
   }
   std::size_t rescued = 0;
   for (std::size_t i = 0; i < 300; ++i) {
@@ -84,8 +82,8 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
   for (std::size_t k = 0; k < saved["event_time"].size(); ++k)
     EXPECT_NEAR(saved["event_time"][k], calm["event_time"][k], 1e-7);
 
-  auto object = with({"--set", "inject_exceptions=0.25", "--json", "-q", "-o", "saved.nc"});
-  const auto o = saltus((object.insert(object.begin(), "run"), object));
+  auto object = with({"--json", "-q", "-o", "saved.nc"});
+  const auto o = saltus((object.insert(object.begin(), "run"), object), shaken);
   const json summary(o.out);
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(summary.number("rescued"), static_cast<double>(rescued));
@@ -96,8 +94,8 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
   EXPECT_EQ(by_reason, static_cast<double>(rescued));
   EXPECT_NE(saltus({"show", "saved.nc"}).out.find("of these; lanes gave up: not_located\n"), std::string::npos);
 
-  auto alone = with({"--set", "inject_exceptions=0.25", "--set", "rescue=false", "--json", "-q"});
-  const auto left = saltus((alone.insert(alone.begin(), "run"), alone));
+  auto alone = with({"--set", "rescue=false", "--json", "-q"});
+  const auto left = saltus((alone.insert(alone.begin(), "run"), alone), shaken);
   EXPECT_EQ(left.code, 3);
   EXPECT_EQ(json(left.out).number("failed"), static_cast<double>(rescued));
   EXPECT_EQ(json(left.out).number("rescued"), 0);
@@ -209,7 +207,7 @@ TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {
   EXPECT_EQ(saltus({"show", "auto.nc", "--instance", "0"}).out.find("went over to rodas5p at"), std::string::npos);
 
   // Instances that give up, before or after the change of method, are rescued; without rescue stiff instances still change the method.
-  const auto shaken = run(with({"--set", "inject_exceptions=1"}));
+  const auto shaken = run(sweep, {{"SALTUS_INJECT_EXCEPTIONS", "1"}});
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(shaken["final_y"][i], std::cos(10.0), 1e-6) << i;
   EXPECT_GT(*std::max_element(shaken["exception"].begin(), shaken["exception"].end()), 0);
   expect_same_bits(r, run(with({"--set", "rescue=false"})), "without rescue");

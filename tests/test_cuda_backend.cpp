@@ -42,16 +42,8 @@ std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, do
   for (const std::int64_t count : {900, 1, 300, 1000}) {
     auto reference = scattered_chunk(p, swept, from, to, count), here = reference;
     on_lanes<E, 8>(host::settings_of(p), reference);
-    std::int64_t finished = 0;
-    device->integrate(
-        here,
-        [&](std::int64_t more) {
-          finished += more;
-          return true;
-        },
-        used);
+    EXPECT_EQ(count, finished_of(*device, here, used));
     EXPECT_EQ("", differences(reference, here)) << count;
-    EXPECT_EQ(count, finished);
     for (const unsigned char s : here.status) seen[s] += 1;
   }
   EXPECT_GT(used.turns, 0);

@@ -790,8 +790,8 @@ TEST_F(Journal, IsShownAsAResultOfWhatHasEnded) {
   run_to(file("whole.nc"));
   const auto cut =
       run_to(file("cut.nc"), 250, {{"--set", "run={chunk=100, threads=2, checkpoint=0.001, order=\"id\"}"}});
-  EXPECT_TRUE(is_journal(cut.journal) && is_journal(cut.journal + "/"));
-  EXPECT_FALSE(is_journal(file("whole.nc")) || is_journal(folder_));
+  EXPECT_EQ(cut.journal, journal::named(cut.journal + "/"));
+  EXPECT_TRUE(journal::named(file("whole.nc")).empty() && journal::named(folder_).empty());
   const json all = json::parse(shown({.file = cut.journal, .json = true}));
   EXPECT_EQ(cut.journal, all["file"]);
   EXPECT_EQ(1000, all["instances"]);

@@ -114,7 +114,6 @@ guards_in_error = false
 concurrency = { time = 1e-7, value = 1e-6 }
 zeno = 0
 rescue = false
-inject_exceptions = 0.125
 [output]
 reduce = ["min(lift)", "integral(power)", "mean(velocity)"]
 compression = 9
@@ -143,7 +142,6 @@ allowed_failed = 0.25
   EXPECT_EQ(p.concurrency_value, 1e-6);
   EXPECT_EQ(p.zeno, 0);
   EXPECT_FALSE(p.rescue);
-  EXPECT_EQ(p.inject_exceptions, 0.125);
   EXPECT_FALSE(p.guards_in_error);
   EXPECT_TRUE(planned(valve + "guards_in_error = true\n").guards_in_error);
   ASSERT_EQ(p.reductions.size(), 3u);

@@ -16,7 +16,7 @@
 #include "base/error.hpp"
 #include "cli/show_command.hpp"
 #include "emulated_grid.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "result/netcdf_writer.hpp"
 #include "same_bits.hpp"
 #include "statistics/cuda_statistics.cuh"

@@ -57,7 +57,7 @@ void netcdf_file::read_variables() {
     std::array<int, NC_MAX_VAR_DIMS> dimensions;
     must(nc_inq_var(file_, v, name, &type, &rank, dimensions.data(), nullptr));
     variables_.push_back(
-        {v, name, text_of("role", v), text_of("units", v), text_of("long_name", v), {}, is_number(type)});
+        {v, name, text_of("role", v), text_of("units", v), text_of("long_name", v), {}, is_number(type), type});
     for (int d = 0; d < rank; ++d) {
       must(nc_inq_dimname(file_, dimensions[static_cast<std::size_t>(d)], name));
       variables_.back().dimensions.push_back(name);
@@ -123,6 +123,28 @@ std::vector<long long> netcdf_file::whole_numbers(const char* attribute) const {
   return values;
 }
 
+std::vector<attribute> netcdf_file::attributes(int variable) const {
+  int count = 0;
+  must(nc_inq_varnatts(file_, variable, &count));
+  std::vector<attribute> all;
+  for (int k = 0; k < count; ++k) {
+    char name[NC_MAX_NAME + 1];
+    nc_type type = NC_NAT;
+    std::size_t length = 0;
+    must(nc_inq_attname(file_, variable, k, name));
+    must(nc_inq_att(file_, variable, name, &type, &length));
+    if (type == NC_CHAR) all.push_back({name, text_of(name, variable)});
+    else if (type == NC_DOUBLE) all.push_back({name, number_of(name, variable)});
+    else if (type == NC_UINT64) all.push_back({name, whole_number(name)});
+    else if (is_number(type)) {
+      std::vector<long long> list(length);
+      must(nc_get_att_longlong(file_, variable, name, list.data()));
+      all.push_back({name, std::move(list)});
+    }
+  }
+  return all;
+}
+
 std::size_t netcdf_file::dimension(const char* name) const {
   int id;
   std::size_t length;
@@ -148,8 +170,10 @@ std::size_t netcdf_file::length(const netcdf_variable& v) const {
 
 /// Throws if more numbers are asked for than the file could hold at deflate's highest compression: a damaged or hostile
 /// file may declare any size.
-void netcdf_file::must_fit(const netcdf_variable& v, std::size_t numbers) const {
-  constexpr std::size_t few = std::size_t{1} << 24, most_per_byte = 1032;
+void netcdf_file::must_fit(const netcdf_variable& v, place count) const {
+  constexpr std::size_t few = std::size_t{1} << 24, most_per_byte = 1032,
+                        most = std::numeric_limits<std::size_t>::max();
+  const std::size_t numbers = count[1] > 0 && count[0] > most / count[1] ? most : count[0] * count[1];
   if (numbers / most_per_byte > few / most_per_byte + bytes_)
     throw error(exit_failure, fmt::format("cannot read {}: it declares {} numbers of {} and has {} bytes", path_,
                                           numbers, v.name, bytes_));
@@ -157,9 +181,7 @@ void netcdf_file::must_fit(const netcdf_variable& v, std::size_t numbers) const 
 
 std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, place count) const {
   must_be_numbers(v, 2);
-  if (count[1] > 0 && count[0] > std::numeric_limits<std::size_t>::max() / count[1])
-    must_fit(v, std::numeric_limits<std::size_t>::max());
-  must_fit(v, count[0] * count[1]);
+  must_fit(v, count);
   std::vector<double> values(count[0] * count[1]);
   if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
   return values;
@@ -167,12 +189,41 @@ std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, pl
 
 std::vector<long long> netcdf_file::integers(const netcdf_variable& v, std::size_t start, std::size_t count) const {
   must_be_numbers(v, 1);
-  must_fit(v, count);
+  must_fit(v, {count, 1});
   std::vector<long long> values(count);
   if (count > 0) must(nc_get_vara_longlong(file_, v.id, &start, &count, values.data()));
   return values;
 }
 
 std::vector<double> netcdf_file::column(const netcdf_variable& v) const { return reals(v, {0, 0}, {length(v), 1}); }
+
+std::string netcdf_file::bytes(const netcdf_variable& v, std::int64_t first, std::int64_t count) const {
+  must_be_numbers(v, 2);
+  const place start = {static_cast<std::size_t>(first), 0},
+              lengths = {static_cast<std::size_t>(count),
+                         v.dimensions.size() < 2 ? 1 : dimension(v.dimensions[1].c_str())};
+  must_fit(v, lengths);
+  std::size_t width = 0;
+  must(nc_inq_type(file_, v.type, nullptr, &width));
+  std::string values(lengths[0] * lengths[1] * width, '\0');
+  if (!values.empty()) must(nc_get_vara(file_, v.id, start.data(), lengths.data(), values.data()));
+  return values;
+}
+
+std::vector<std::string> netcdf_file::texts(const netcdf_variable& v) const {
+  const std::size_t start = 0, count = dimension(v.dimensions.at(0).c_str());
+  must_fit(v, {count, 1});
+  std::vector<char*> values(count);
+  must(nc_get_vara_string(file_, v.id, &start, &count, values.data()));
+  const std::vector<std::string> all(values.begin(), values.end());
+  nc_free_string(values.size(), values.data());
+  return all;
+}
+
+long long netcdf_file::unset(const netcdf_variable& v) const {
+  long long value = 0;
+  if (v.type != NC_STRING) must(nc_inq_var_fill(file_, v.id, nullptr, &value));
+  return v.type == NC_INT ? static_cast<int>(value) : value;
+}
 
 }  // namespace saltus::host

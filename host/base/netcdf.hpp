@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/attribute.hpp"
 #include "base/error.hpp"
 
 namespace saltus::host {
@@ -18,6 +20,7 @@ struct netcdf_variable {
   std::string name, role, unit, about;  ///< its attributes role, units and long_name; empty without one
   std::vector<std::string> dimensions;
   bool is_number;  ///< false for text
+  int type;        ///< NetCDF external type
 
   bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
   std::string bracketed_unit() const { return unit.empty() || unit == "1" ? "" : "[" + unit + "]"; }
@@ -51,6 +54,8 @@ class netcdf_file {
   /// An attribute of the file that holds whole numbers; empty if there is none.
   std::vector<long long> whole_numbers(const char* attribute) const;
   unsigned long long whole_number(const char* attribute) const;  ///< 0 if there is none
+  std::vector<attribute> attributes() const { return attributes(-1); }
+  std::vector<attribute> attributes(const netcdf_variable& of) const { return attributes(of.id); }
   std::size_t dimension(const char* name) const;
 
   /// The number of values in a variable of at most one dimension.
@@ -60,6 +65,12 @@ class netcdf_file {
   std::vector<long long> integers(const netcdf_variable& v, std::size_t start, std::size_t count) const;
   /// All values of a variable of at most one dimension, converted from the type of the file to double.
   std::vector<double> column(const netcdf_variable& v) const;
+  /// The numbers of `count` places along the first dimension, or of a scalar, in the type of the file.
+  std::string bytes(const netcdf_variable& v, std::int64_t first, std::int64_t count) const;
+  /// The texts of a variable of one dimension.
+  std::vector<std::string> texts(const netcdf_variable& v) const;
+  /// The value of integers that were never written.
+  long long unset(const netcdf_variable& v) const;
 
  protected:
   void must(int netcdf_status) const;
@@ -67,11 +78,12 @@ class netcdf_file {
 
  private:
   void read_variables();
+  std::vector<attribute> attributes(int variable) const;
   std::string text_of(const char* attribute, int variable) const;
   double number_of(const char* attribute, int variable) const;
   bool has_number(const char* attribute, int variable) const;
   void must_be_numbers(const netcdf_variable& v, std::size_t dimensions) const;
-  void must_fit(const netcdf_variable& v, std::size_t numbers) const;
+  void must_fit(const netcdf_variable& v, place count) const;
 
   std::string path_;
   std::size_t bytes_ = 0;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

@@ -1,7 +1,7 @@
 // The peak rate of operations of this machine, of which measured rates are a fraction.
 #pragma once
 
-#include "spec/choices.hpp"
+#include "spec/spec_choices.hpp"
 
 namespace saltus::host {
 

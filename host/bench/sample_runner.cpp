@@ -8,7 +8,7 @@
 #include "backend/make.hpp"
 #include "base/error.hpp"
 #include "bench/bench.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 namespace saltus::host {
 

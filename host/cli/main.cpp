@@ -26,6 +26,8 @@
 #include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
 #include "result/hdf5.hpp"
+#include "result/journal.hpp"
+#include "study/to_zarr.hpp"
 
 namespace saltus::host {
 
@@ -83,7 +85,7 @@ class command_line {
     add_lyapunov();
     app_.add_subcommand("plot", "a picture of a result file, by the Python package");
     app_.add_subcommand("report", "a page of HTML on a result file, by the Python package");
-    app_.add_subcommand("zarr", "a Zarr store of a result file, by the Python package");
+    add_zarr();
     app_.add_subcommand("import", "a model from a reaction network in SBML, by the Python package");
     add_doctor();
   }
@@ -104,9 +106,10 @@ class command_line {
       return exit_usage;
     }
     if (*one_instance_) showing_.instance = instance_;
-    if (*show_) return is_journal(showing_.file) ? show_journal(showing_, stdout) : show(showing_, stdout);
+    if (*show_) return journal::named(showing_.file).empty() ? show(showing_, stdout) : show_journal(showing_, stdout);
     if (*sensitivity_) return sensitivity(showing_.file, outcomes_, as_json_);
     listen_to_signals();
+    if (*zarr_) return tell("{}\n", to_zarr(showing_.file, making_store_, interrupted)), exit_ok;
     if (*list_) return list_models(as_json_);
     if (*keys_) return list_keys(name_, as_json_);
     if (*describe_) return describe(name_, as_json_, by_array_);
@@ -220,6 +223,15 @@ class command_line {
     add_json(show_, showing_.json);
   }
 
+  void add_zarr() {
+    zarr_ = app_.add_subcommand("zarr", "a Zarr store of a result file, or of what a run has finished");
+    zarr_->add_option("FILE", showing_.file, "a result file, or FILE.journal")->required()->type_name("");
+    zarr_->add_option("-o,--output", making_store_.store, "the store; default: FILE.zarr")->type_name("FILE.zarr");
+    zarr_->add_option("--chunk", making_store_.chunk, "instances in a chunk; default: as many as a run chooses")
+        ->type_name("N");
+    zarr_->add_flag("--force", making_store_.replace, "replace an older store");
+  }
+
   void add_sensitivity() {
     sensitivity_ = app_.add_subcommand("sensitivity",
                                        "indices of sensitivity of a result whose samples have the design saltelli, "
@@ -264,7 +276,7 @@ class command_line {
   CLI::App app_{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
   CLI::App *list_ = nullptr, *describe_ = nullptr, *keys_ = nullptr, *check_ = nullptr, *run_ = nullptr,
            *gather_ = nullptr, *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *lyapunov_ = nullptr,
-           *doctor_ = nullptr;
+           *zarr_ = nullptr, *doctor_ = nullptr;
   CLI::App* new_ = nullptr;
   std::string name_;          ///< of the model to describe, or to begin
   bool by_array_ = false;     ///< describe it by its derivative array
@@ -273,6 +285,7 @@ class command_line {
   CLI::Option* one_instance_ = nullptr;
   std::int64_t instance_ = -1;
   show_options showing_;
+  zarr_options making_store_;
   std::vector<std::string> outcomes_;  ///< outcomes whose indices are asked for
   run_arguments arguments_;
   bench_options benching_;
@@ -304,7 +317,7 @@ extern "C" void on_exit_of_a_library() {
 }
 
 int main_program(int argc, char** argv) {
-  constexpr std::string_view in_python[] = {"plot", "report", "zarr", "import"};
+  constexpr std::string_view in_python[] = {"plot", "report", "import"};
   if (argc > 1 && std::find(std::begin(in_python), std::end(in_python), argv[1]) != std::end(in_python))
     return run_in_python(argv + 1);
   std::atexit(on_exit_of_a_library);

@@ -1,5 +1,4 @@
-// saltus plot, saltus report, saltus zarr and saltus import belong to the Python package; the program passes its
-// arguments on.
+// saltus plot, saltus report and saltus import belong to the Python package; the program passes its arguments on.
 #include <unistd.h>
 
 #include <cerrno>

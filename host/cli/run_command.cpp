@@ -18,7 +18,7 @@
 #include "compile/compiler.hpp"
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "result/format.hpp"
 #include "study/rerun.hpp"
 #include "study/share.hpp"
@@ -300,6 +300,7 @@ void print_differences(const run_arguments& a, const std::vector<std::string>& o
 
 int run(const run_arguments& a, const run_options& options, bool shares = false) {
   plan p = plan_of(a, interrupted);
+  if (const char* const share = std::getenv("SALTUS_INJECT_EXCEPTIONS")) p.inject_exceptions = std::atof(share);
   print_warnings(p);
   return run_and_tell(a, [&](const run_listener& listener) {
     return shares ? run_with_others(p, options, interrupted, listener)

@@ -14,7 +14,8 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
+#include "result/journal.hpp"
 #include "result/reader.hpp"
 
 namespace saltus::host {
@@ -203,8 +204,8 @@ void variables_as_text(const result_file& f, std::FILE* out) {
 
 /// Prints hints for further commands.
 void hints_as_text(const result_file& f, std::FILE* out) {
-  const std::string opening =
-      is_journal(f.path()) ? "import saltus; data = saltus.so_far(" : "import xarray; data = xarray.open_dataset(";
+  const std::string opening = !journal::named(f.path()).empty() ? "import saltus; data = saltus.so_far("
+                                                                : "import xarray; data = xarray.open_dataset(";
   const std::string python = opening + quoted(f.path()) + ")", word = shell_word_to_type(f.path());
   if (!f.has_rows()) {
     tell(out,
@@ -432,13 +433,6 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
 }
 
 }  // namespace
-
-bool is_journal(const std::string& path) {
-  std::filesystem::path folder(path);
-  if (!folder.has_filename()) folder = folder.parent_path();  // FILE.journal/
-  std::error_code ignored;
-  return folder.extension() == ".journal" && std::filesystem::is_directory(folder, ignored);
-}
 
 int show(const show_options& options, std::FILE* out) {
   if (options.instance && options.failed) throw error(exit_usage, "show: give either --instance or --failed, not both");

@@ -16,8 +16,6 @@ struct show_options {
   bool json = false;
 };
 
-/// Is this the journal of a run, FILE.journal?
-bool is_journal(const std::string& path);
 /// Shows the ended instances of a journal like a result; another run may be writing it.
 int show_journal(show_options options, std::FILE* out);
 

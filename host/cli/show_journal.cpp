@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/show_command.hpp"
+#include "result/journal.hpp"
 #include "study/run.hpp"
 
 namespace saltus::host {
@@ -38,8 +39,7 @@ struct passing_result {
 }  // namespace
 
 int show_journal(show_options options, std::FILE* out) {
-  std::filesystem::path folder(options.file);
-  if (!folder.has_filename()) folder = folder.parent_path();
+  const std::filesystem::path folder = journal::named(options.file);
   const passing_result result;
   const run_report r = so_far(folder, result.file(), interrupted);
   say("{}: {} of {} instances have ended\n", folder.string(), r.continued, r.what.count);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "abi/module.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/chunk_pool.hpp"
 #include "ensemble/launches.hpp"
 

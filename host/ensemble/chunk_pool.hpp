@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 namespace saltus::host {
 

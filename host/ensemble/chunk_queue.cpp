@@ -7,7 +7,7 @@
 
 #include "ensemble/backend.hpp"
 #include "ensemble/claims.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 
 namespace saltus::host {
 
@@ -80,7 +80,7 @@ struct chunk_queue::state {
 
   /// Half of the worker's remaining share, divided among its concurrent ranges; at most the backend's chunk size, at
   /// least its smallest worthwhile range. Whole blocks of instances if a device may make their statistics
-  /// (statistics.hpp).
+  /// (run_statistics.hpp).
   std::int64_t size_for(const worker& w) const {
     std::int64_t size = w.where.chunk_size();
     if (is_shared() && p.chunk == 0) {

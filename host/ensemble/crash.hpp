@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/model_call.hpp"
 #include "spec/plan.hpp"
 

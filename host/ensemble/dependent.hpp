@@ -11,7 +11,7 @@
 
 #include "base/cancellation.hpp"
 #include "compile/compiler.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

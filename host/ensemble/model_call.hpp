@@ -17,7 +17,7 @@
 #include "abi/module.hpp"
 #include "base/cancellation.hpp"
 #include "base/error.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 namespace saltus::host {
 

@@ -21,9 +21,9 @@
 #include "ensemble/model_call.hpp"
 #include "ensemble/order.hpp"
 #include "ensemble/rescue.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "ensemble/sampler.hpp"
 #include "ensemble/settings.hpp"
-#include "ensemble/statistics.hpp"
 #include "ensemble/stopwatch.hpp"
 
 namespace saltus::host {

@@ -10,7 +10,7 @@
 #include "ensemble/backend.hpp"
 #include "ensemble/indices.hpp"
 #include "ensemble/kept_chunks.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "ensemble/tally.hpp"
 
 namespace saltus::host {

@@ -15,7 +15,7 @@
 #include "base/cancellation.hpp"
 #include "compile/compiler.hpp"
 #include "compile/lane_shape.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

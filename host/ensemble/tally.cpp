@@ -119,7 +119,7 @@ inline glance glance_of(const double* x, const unsigned char* ok, std::size_t n)
   }
   return {count, largest < 0 ? -1.0 : std::bit_cast<double>(largest)};
 }
-// As in statistics.cpp: wider registers if there are any.
+// As in run_statistics.cpp: wider registers if there are any.
 glance glance_by_words(const double* x, const unsigned char* ok, std::size_t n) { return glance_of(x, ok, n); }
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) glance glance_by_avx2(const double* x, const unsigned char* ok, std::size_t n) {

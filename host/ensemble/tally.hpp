@@ -9,7 +9,7 @@
 
 #include "abi/counters.hpp"
 #include "abi/status.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "spec/model.hpp"
 
 namespace saltus::host {

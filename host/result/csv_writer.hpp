@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "result/output.hpp"
 #include "result/part_file.hpp"
 #include "result/schema.hpp"

@@ -107,6 +107,12 @@ std::vector<std::pair<const char*, std::string*>> texts_of(provenance& origin) {
 
 fs::path journal::folder_of(const fs::path& result) { return result.string() + ".journal"; }
 
+fs::path journal::named(const fs::path& path) {
+  const fs::path folder = path.has_filename() ? path : path.parent_path();
+  std::error_code ignored;
+  return folder.extension() == ".journal" && fs::is_directory(folder, ignored) ? folder : fs::path();
+}
+
 void journal::check_place(const fs::path& result) { check_that_ours(folder_of(result)); }
 
 journal::kept_run journal::run_of(const fs::path& folder) {

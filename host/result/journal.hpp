@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/claims.hpp"
 #include "ensemble/kept_chunks.hpp"
 #include "ensemble/tally.hpp"
@@ -46,6 +46,8 @@ class journal : public kept_chunks {
   /// The folder of a result's journal.
   static std::filesystem::path folder_of(const std::filesystem::path& result);
   static bool is_there(const std::filesystem::path& result);
+  /// The folder of a journal named by a user, FILE.journal or FILE.journal/; empty: the path is no journal.
+  static std::filesystem::path named(const std::filesystem::path& path);
   /// The run of a journal, from the journal alone: no code of its model is called. The model has its names and cannot
   /// be compiled. Throws `error` if there is no journal.
   struct kept_run {

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "abi/status.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 
 namespace saltus::host {
 

@@ -7,7 +7,7 @@
 
 #include <xxhash.h>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/tally.hpp"
 #include "spec/plan.hpp"
 

@@ -25,39 +25,21 @@ using detail::field;
 
 namespace {
 
-/// A NetCDF file open for reading, or none.
-class reading {
- public:
-  explicit reading(const std::filesystem::path& file) {
-    if (nc_open(file.c_str(), NC_NOWRITE, &id_) != NC_NOERR) id_ = -1;
-  }
-  ~reading() {
-    if (id_ >= 0) nc_close(id_);
-  }
-  reading(const reading&) = delete;
-  reading& operator=(const reading&) = delete;
-  int id() const { return id_; }
-  bool is_result() const { return id_ >= 0 && nc_inq_attid(id_, NC_GLOBAL, "saltus_version", nullptr) == NC_NOERR; }
-
- private:
-  int id_ = -1;
-};
+bool is_netcdf_result(const std::filesystem::path& file) {
+  try {
+    return result_file(file.string()).bytes() > 0;
+  } catch (const error&) { return false; }
+}
 
 bool has_ended_instances(const std::filesystem::path& part) {
-  const reading file(part);
-  int variable = -1, dimension = -1;
-  std::size_t count = 0;
-  if (!file.is_result() || nc_inq_varid(file.id(), "status", &variable) != NC_NOERR ||
-      nc_inq_dimid(file.id(), "instance", &dimension) != NC_NOERR ||
-      nc_inq_dimlen(file.id(), dimension, &count) != NC_NOERR)
-    return false;
-  std::vector<unsigned char> some;
-  for (std::size_t first = 0; first < count; first += some.size()) {
-    some.resize(std::min<std::size_t>(count - first, 1 << 20));
-    const std::size_t length = some.size();
-    if (nc_get_vara_uchar(file.id(), variable, &first, &length, some.data()) != NC_NOERR) return false;
-    if (std::any_of(some.begin(), some.end(), has_ended)) return true;
-  }
+  try {
+    const result_file file(part.string());
+    const result_variable* const status = file.find("status");
+    constexpr std::size_t block = 1 << 20;
+    for (std::size_t first = 0; status && first < file.instances(); first += block)
+      for (const long long one : file.integers(*status, first, std::min(file.instances() - first, block)))
+        if (has_ended(static_cast<unsigned char>(one))) return true;
+  } catch (const error&) {}
   return false;
 }
 
@@ -100,7 +82,7 @@ const output_format netcdf_files{
         -> std::unique_ptr<output_file> { return std::make_unique<netcdf_writer>(path, p, origin, older, part); },
     .bytes = [](const plan& p, std::int64_t event_rows) { return stored_bytes(p, event_rows); },
     .buffer_bytes = buffer_bytes,
-    .is_result = [](const auto& file) { return reading(file).is_result(); },
+    .is_result = is_netcdf_result,
     .has_ended_instances = has_ended_instances,
     .has_texts = has_texts,
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/tally.hpp"
 #include "result/attributes.hpp"
 #include "result/output.hpp"

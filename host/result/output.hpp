@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/indices.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "ensemble/waiting_logs.hpp"
 #include "result/attributes.hpp"

@@ -180,39 +180,34 @@ census take_census(const result_file& f) {
   return c;
 }
 
-namespace {
-
-/// The rows of the event log that belong to an instance: the first, and their number.
-std::pair<std::size_t, std::size_t> event_rows_of(const result_file& f, const result_variable& size,
-                                                  std::size_t instance) {
-  f.must_be_plausible();
-  const auto whole = static_cast<long long>(f.dimension("event"));
-  long long start = 0, count = 0;
-  for (std::size_t first = 0; first <= instance; first += block)
-    for (const long long rows : f.integers(size, first, std::min(block, instance + 1 - first))) {
-      start += count, count = rows;
-      if (rows < 0 || rows > whole - start)
+std::int64_t event_rows_of(const result_file& f, std::int64_t first, std::int64_t instances, std::int64_t before) {
+  const result_variable& size = f.at("event_row_size");
+  const auto whole = static_cast<std::int64_t>(f.dimension("event"));
+  const auto from = static_cast<std::size_t>(first), end = static_cast<std::size_t>(first + instances);
+  std::int64_t count = 0;
+  for (std::size_t i = from; i < end; i += block)
+    for (const long long rows : f.integers(size, i, std::min(block, end - i))) {
+      if (rows < 0 || rows > whole - before - count)
         throw error(exit_failure, fmt::format("cannot read {}: {} does not fit the {} rows of its event log", f.path(),
                                               size.name, whole));
+      count += rows;
     }
-  return {static_cast<std::size_t>(start), static_cast<std::size_t>(count)};
+  return count;
 }
-
-}  // namespace
 
 instance_events events_of(const result_file& f, std::size_t instance) {
   instance_events e;
-  const result_variable* size = f.find("event_row_size");
-  if (!size) return e;
-  const auto [start, count] = event_rows_of(f, *size, instance);
+  if (!f.find("event_row_size")) return e;
+  f.must_be_plausible();
+  const auto which = static_cast<std::int64_t>(instance), before = event_rows_of(f, 0, which, 0);
+  const auto start = static_cast<std::size_t>(before),
+             count = static_cast<std::size_t>(event_rows_of(f, which, 1, before));
   const result_variable& guard = f.at("event_guard");
   const auto guards = words(f.text("flag_meanings", guard));
   for (long long g : f.integers(guard, start, count))
     e.guards.push_back(g >= 0 && static_cast<std::size_t>(g) < guards.size() ? guards[static_cast<std::size_t>(g)]
                                                                              : std::to_string(g));
-  const auto column = [&, from = start, many = count](const result_variable& v) {
-    return f.reals(v, {from, 0}, {many, 1});
-  };
+  const auto column = [&](const result_variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
   e.time = column(f.at("event_time"));
   constexpr std::string_view prefix = "before_";
   for (const result_variable* v : f.with_role("event")) {

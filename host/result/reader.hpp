@@ -82,6 +82,8 @@ struct instance_events {
 };
 
 instance_events events_of(const result_file& f, std::size_t instance);
+/// The number of rows in the event log of some instances, before which the log has `before` rows.
+std::int64_t event_rows_of(const result_file& f, std::int64_t first, std::int64_t instances, std::int64_t before);
 
 /// The samples of one instance, the times first.
 std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result_file& f, std::size_t instance);

@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "ensemble/indices.hpp"
 #include "ensemble/rescue.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "spec/read_reductions.hpp"
 #include "spec/statistic_columns.hpp"
 
@@ -475,7 +475,7 @@ std::string_view detail::final_values::bytes() const {
                         : std::string_view(reinterpret_cast<const char*>(counts.data()), 8 * counts.size());
 }
 
-std::size_t detail::field::number_bytes() const { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
+std::size_t detail::number_bytes(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
 
 std::size_t detail::field::row_bytes() const {
   std::size_t bytes = number_bytes();
@@ -483,10 +483,10 @@ std::size_t detail::field::row_bytes() const {
   return bytes;
 }
 
-void detail::field::put_unset(void* to, std::size_t length) const {
+void detail::put_unset(int type, long long unset, void* to, std::size_t length) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const void* const one = type == NC_DOUBLE ? static_cast<const void*>(&nan) : &unset;
-  for (std::size_t at = 0, size = number_bytes(); at < length; at += size)
+  for (std::size_t at = 0, size = number_bytes(type); at < length; at += size)
     std::memcpy(static_cast<char*>(to) + at, one, size);  // of an integer, its lower bytes
 }
 

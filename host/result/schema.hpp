@@ -30,13 +30,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "base/attribute.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/event_log.hpp"
 #include "ensemble/indices.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -55,12 +55,6 @@ inline constexpr std::array<std::pair<const char*, const char*>, 4> sensitivity_
     {"_high", ", upper end of its interval"},
     {"_left_out", ", share of its terms that was left out"},
 }};
-
-struct attribute {
-  std::string name;
-  /// Lists have the type of their variable.
-  std::variant<std::string, double, long long, unsigned long long, std::vector<int>, std::vector<long long>> value;
-};
 
 namespace detail {
 
@@ -88,6 +82,11 @@ struct dimension {
 
   bool operator==(const dimension&) const = default;
 };
+
+/// Bytes of a number of a NetCDF external type.
+std::size_t number_bytes(int type);
+/// Sets `length` bytes to the value of numbers that are never written: NaN, or `unset` for integers.
+void put_unset(int type, long long unset, void* to, std::size_t length);
 
 /// The values of a variable known only at the end: reals, or counts of a histogram; and attributes. No numbers: they
 /// cannot be computed and stay unset.
@@ -118,10 +117,9 @@ struct field {
   bool has_events() const { return is_along(dimension::kind::event); }
   /// Every number of an array is known in the beginning.
   bool is_given() const { return !axes.empty() && !fixed.empty(); }
-  std::size_t number_bytes() const;
+  std::size_t number_bytes() const { return detail::number_bytes(type); }
   std::size_t row_bytes() const;  ///< the numbers of one place along the first dimension
-  /// Sets `length` bytes to the value of numbers that are never written.
-  void put_unset(void* to, std::size_t length) const;
+  void put_unset(void* to, std::size_t length) const { detail::put_unset(type, unset, to, length); }
 };
 
 /// Every variable of the file, in its order there.

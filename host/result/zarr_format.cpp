@@ -22,15 +22,15 @@ namespace saltus::host {
 
 namespace {
 
-/// Lists of one number become that number, as in NetCDF.
+/// Lists of one number become that number, as in NetCDF. NaN as the missing value is written as xarray does: its bytes in base64.
 json json_of(const attribute& a) {
   return std::visit(
-      [](const auto& value) -> json {
+      [&](const auto& value) -> json {
         using type = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<type, std::vector<int>> || std::is_same_v<type, std::vector<long long>>) {
           if (value.size() == 1) return value[0];
         } else if constexpr (std::is_same_v<type, double>) {
-          if (std::isnan(value)) return "NaN";
+          if (std::isnan(value)) return a.name == "_FillValue" ? "AAAAAAAA+H8=" : "NaN";
           if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
         }
         return value;
@@ -126,12 +126,6 @@ json metadata_of_group(const std::vector<attribute>& attributes, const zarr_arra
   for (const auto& [name, array] : arrays) metadata[name] = metadata_of(array);
   all["consolidated_metadata"] = {{"kind", "inline"}, {"must_understand", false}, {"metadata", metadata}};
   return all;
-}
-
-std::string chunk_name(const std::vector<std::int64_t>& chunk) {
-  std::string name = "c";
-  for (const std::int64_t index : chunk) name += fmt::format("/{}", index);
-  return name;
 }
 
 void seal_chunk(std::string& bytes) {

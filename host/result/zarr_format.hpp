@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -16,20 +16,17 @@ namespace saltus::host {
 
 /// An array as described by its zarr.json.
 struct zarr_array {
-  std::vector<detail::dimension> axes;  ///< the last one fastest
-  std::vector<std::int64_t> chunk;      ///< lengths of a chunk
-  int type = 0;                         ///< NetCDF external type; NC_STRING: text
-  long long unset = 0;                  ///< for integers: the value outside of chunks; reals are NaN there
+  std::vector<detail::dimension> axes = {};  ///< the last one fastest
+  int type = 0;                              ///< NetCDF external type; NC_STRING: text
+  long long unset = 0;                       ///< for integers: the value outside of chunks; reals are NaN there
   std::vector<attribute> attributes = {};
+  std::vector<std::int64_t> chunk = {};  ///< lengths of a chunk
 };
 
 json metadata_of(const zarr_array& array);
 /// Metadata of a group with the zarr.json of each of its arrays, so that readers open one file ("consolidated").
-using zarr_arrays = std::vector<std::pair<std::string, zarr_array>>;
+using zarr_arrays = std::map<std::string, zarr_array>;
 json metadata_of_group(const std::vector<attribute>& attributes, const zarr_arrays& arrays = {});
-
-/// "c/3/0"
-std::string chunk_name(const std::vector<std::int64_t>& chunk);
 
 /// CRC-32C (Castagnoli), by the processor's instruction or by a table.
 std::uint32_t crc32c(std::string_view bytes);

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "result/storage.hpp"
-#include "statistics/statistics.hpp"
 
 namespace saltus::host {
 
@@ -22,44 +21,12 @@ using detail::field;
 
 namespace {
 
-/// largest number of rows in a chunk of an event log variable
-constexpr std::int64_t event_rows = detail::max_chunk_rows;
-
 // Files of stores that parts write, until they are complete: the identity of the run, and marks of parts that have
 // ended.
 constexpr const char* run_name = ".run";
 constexpr const char* parts_name = ".parts";
 
-std::int64_t chunks_of(std::int64_t count, std::int64_t rows) { return (count + rows - 1) / rows; }
-
-/// The name of the only chunk of an array.
-std::string first_chunk(const zarr_array& a) { return chunk_name(std::vector<std::int64_t>(a.axes.size())); }
-
-/// The convention of xarray: NaN means missing.
-const attribute missing_is_nan = {"_FillValue", std::string("AAAAAAAA+H8=")};
-
-/// Names of groups have numbers of equal width, so that they sort in order.
-std::string group_of_events(std::int64_t index, std::int64_t chunks) {
-  return fmt::format("event_log/{:0{}}", index, fmt::formatted_size("{}", chunks - 1));
-}
-
-/// The name of the chunk with these rows.
-std::string chunk_of_rows(const field& f, std::int64_t index) {
-  std::vector<std::int64_t> place(f.axes.size());
-  place[0] = index;
-  return chunk_name(place);
-}
-
-/// Instances in a chunk: output.store_chunk, or 1/64 of the ensemble, but at most 4 MiB per variable and chunk.
-std::int64_t chunk_rows(const plan& p) {
-  if (p.store_chunk > 0) return std::min(p.store_chunk, p.count);
-  constexpr std::int64_t chunks = 64, bytes = std::int64_t{4} << 20;
-  const std::int64_t width = 8 * std::max<std::int64_t>(p.sample_count, 1);
-  const std::int64_t most = std::clamp<std::int64_t>(bytes / width, 1, detail::max_chunk_rows);
-  const std::int64_t rows = std::min(chunks_of(p.count, chunks), most);
-  // Whole blocks of statistics if possible, for parts.
-  return rows < statistics_block ? rows : std::min(p.count, rows / statistics_block * statistics_block);
-}
+std::int64_t chunk_rows(const plan& p) { return host::chunk_rows(p.store_chunk, p.count, p.sample_count); }
 
 std::int64_t bytes_of_store(const plan& p, std::int64_t rows_of_events) {
   constexpr std::int64_t head = 1024;  // description of a variable
@@ -125,7 +92,7 @@ const output_format zarr_stores{
     .ending = ".zarr",
     .is_folder = true,
     .has_store_chunk = true,
-    .event_group = "event_log",
+    .event_group = event_log_group,
     .make = [](const auto& path, const plan& p, const provenance& origin, existing older, abandoned part)
         -> std::unique_ptr<output_file> { return std::make_unique<zarr_writer>(path, p, origin, older, part); },
     .bytes = bytes_of_store,
@@ -182,29 +149,10 @@ std::string zarr_writer::leave(bool all) {
 }
 
 zarr_array zarr_writer::array_of(const field& f) const {
-  zarr_array a{.axes = f.axes, .chunk = {}, .type = f.type, .unset = f.unset, .attributes = attributes_of(f)};
-  for (const dimension& d : f.axes)
-    a.chunk.push_back(d.which == dimension::kind::instance ? rows_ : std::max<std::int64_t>(d.length, 1));
-  if (f.type == NC_DOUBLE && !f.is_given()) a.attributes.push_back(missing_is_nan);
+  zarr_array a{.axes = f.axes, .type = f.type, .unset = f.unset, .attributes = attributes_of(f)};
+  if (f.type == NC_DOUBLE && !f.is_given())
+    a.attributes.push_back({"_FillValue", std::numeric_limits<double>::quiet_NaN()});
   return a;
-}
-
-void zarr_writer::define(const std::string& name, const zarr_array& array) const {
-  const bool has_rows = !array.axes.empty() && array.axes[0].which == dimension::kind::instance;
-  folder_->make_folder(name + (array.axes.empty() ? "" : array.axes.size() == 2 && !has_rows ? "/c/0" : "/c"));
-  folder_->put(name + "/zarr.json", json_text(metadata_of(array)) + "\n");
-}
-
-void zarr_writer::put_chunk(const std::string& array, const std::string& chunk, std::string_view bytes) const {
-  std::string sealed;
-  sealed.reserve(bytes.size() + seal_bytes);
-  sealed = bytes;
-  seal_chunk(sealed);
-  folder_->put(array + "/" + chunk, sealed);
-}
-
-void zarr_writer::put_root() const {
-  folder_->put("zarr.json", json_text(metadata_of_group(attributes_, arrays_)) + "\n");
 }
 
 /// Writes everything that is known before the first instance ends.
@@ -216,29 +164,21 @@ void zarr_writer::begin(const std::string& run) {
     folder_->put(run_name, run);
     folder_->make_folder(parts_name);
   }
+  root_.emplace(folder_);
   for (const field& f : fields_) {
     if (f.has_events()) continue;
-    const zarr_array a = array_of(f);
-    define(f.name, a);
-    arrays_.emplace_back(f.name, a);
+    root_->define(f.name, array_of(f), rows_);
     if (!f.fixed.empty())
-      put_chunk(f.name, first_chunk(a),
-                {reinterpret_cast<const char*>(f.fixed.data()), f.fixed.size() * sizeof(double)});
+      root_->put(f.name, 0, {reinterpret_cast<const char*>(f.fixed.data()), f.fixed.size() * sizeof(double)});
   }
   for (const detail::name_list& list : detail::name_lists_of(plan_)) {
-    const std::int64_t length = std::ssize(list.names);
-    const dimension along{dimension::kind::listed, list.dimension, length};
-    const zarr_array a{{along}, {length}, NC_STRING, 0, attributes_of(list)};
-    define(list.dimension, a);
-    arrays_.emplace_back(list.dimension, a);
-    put_chunk(list.dimension, chunk_name({0}), bytes_of_texts(list.names));
+    const dimension along{dimension::kind::listed, list.dimension, std::ssize(list.names)};
+    root_->define(list.dimension, {.axes = {along}, .type = NC_STRING, .attributes = attributes_of(list)}, rows_);
+    root_->put(list.dimension, 0, bytes_of_texts(list.names));
   }
-  if (plan_.log_events) {
-    folder_->make_folder(std::string(zarr_stores.event_group));
-    folder_->put("event_log/zarr.json", json_text(metadata_of_group({})) + "\n");
-  }
+  if (plan_.log_events) zarr_group(folder_, std::string(event_log_group)).describe();
   attributes_.push_back({"state", std::string("unfinished")});
-  if (part_.empty() || !folder_->has("zarr.json")) put_root();
+  if (part_.empty() || !folder_->has("zarr.json")) root_->describe(attributes_);
 }
 
 /// Opens a chunk: with unset values, or with the content of its files.
@@ -250,10 +190,7 @@ void zarr_writer::open_columns(open_chunk& open, std::int64_t index) const {
       bytes.resize(chunk_bytes(f));
       f.put_unset(bytes.data(), bytes.size());
     } else if (f.has_rows()) {
-      const std::string name = f.name + "/" + chunk_of_rows(f, index);
-      bytes = folder_->get(name);
-      if (!unseal_chunk(bytes) || bytes.size() != chunk_bytes(f))
-        throw error(exit_failure, fmt::format("{}/{}: cannot be read back", folder_->path().string(), name));
+      bytes = root_->get(f.name, index);
     }
     open.columns.push_back(std::move(bytes));
   }
@@ -301,46 +238,34 @@ void zarr_writer::write_columns(open_chunk& open, std::int64_t index) const {
   for (const bool of_status : {false, true})
     for (std::size_t k = 0; k < open.columns.size(); ++k) {
       const field& f = fields_[k];
-      if (!f.has_rows() || (f.role == "status") != of_status) continue;
-      if (f.axes.size() > 1) folder_->make_folder(fmt::format("{}/c/{}", f.name, index));
-      put_chunk(f.name, chunk_of_rows(f, index), open.columns[k]);
+      if (f.has_rows() && (f.role == "status") == of_status) root_->put(f.name, index, open.columns[k]);
     }
   open.columns.clear();
 }
 
 /// Writes the event rows of a chunk of instances in pieces, since they may exceed memory.
 void zarr_writer::write_events(const open_chunk& open, std::int64_t index) const {
-  const std::string group = group_of_events(index, chunks_of(plan_.count, rows_));
+  zarr_group group = zarr_group::of_events(folder_, index, chunks_of(plan_.count, rows_));
   std::int64_t rows = 0, pieces = 0;
   for (const auto& [first, some] : open.logs) {
     const auto by_slot = some.log.rows_by_slot(static_cast<std::size_t>(some.count));
     for (std::int64_t slot = some.from; slot < some.to; ++slot) rows += by_slot[static_cast<std::size_t>(slot)];
   }
-  const std::int64_t chunk = std::clamp<std::int64_t>(rows, 1, event_rows);
-  zarr_arrays arrays;
   for (const field& f : fields_) {
     if (!f.has_events()) continue;
     zarr_array a = array_of(f);
     a.axes[0].length = rows;
-    a.chunk = {chunk};
-    define(group + "/" + f.name, a);
-    arrays.emplace_back(f.name, std::move(a));
+    group.define(f.name, a, rows_);
   }
-  event_pieces all(plan_, chunk, [&](const derived_columns& piece) {
-    for (const field& f : fields_) {
-      if (!f.has_events()) continue;
-      const std::size_t full = piece.time.size() * f.row_bytes();
-      std::string bytes(static_cast<std::size_t>(chunk) * f.row_bytes(), '\0');
-      std::memcpy(bytes.data(), f.numbers({}, piece), full);
-      f.put_unset(bytes.data() + full, bytes.size() - full);
-      put_chunk(group + "/" + f.name, chunk_name({pieces}), bytes);
-    }
+  event_pieces all(plan_, detail::max_chunk_rows, [&](const derived_columns& piece) {
+    for (const field& f : fields_)
+      if (f.has_events())
+        group.put(f.name, pieces, {static_cast<const char*>(f.numbers({}, piece)), piece.time.size() * f.row_bytes()});
     ++pieces;
   });
   for (const auto& [first, some] : open.logs) all.add(some.log, some.first_id, some.from, some.to);
   all.end();
-  folder_->put(group + "/zarr.json",
-               json_text(metadata_of_group({}, arrays)) + "\n");  // written last, so that readers see a complete group
+  group.describe();  // last, so that readers see a complete group
 }
 
 void zarr_writer::finish(std::map<std::int64_t, open_chunk>::iterator which) {
@@ -370,18 +295,18 @@ void zarr_writer::spill(std::int64_t but) {
 }
 
 void zarr_writer::put_final(std::size_t k, const detail::final_values& values) {
-  auto& [name, a] =
-      *std::find_if(arrays_.begin(), arrays_.end(), [&](const auto& one) { return one.first == fields_[k].name; });
-  if (!values.bytes().empty()) put_chunk(name, first_chunk(a), values.bytes());
+  const std::string& name = fields_[k].name;
+  if (!values.bytes().empty()) root_->put(name, 0, values.bytes());
   if (values.attributes.empty()) return;
+  zarr_array a = root_->at(name);
   a.attributes.insert(a.attributes.end(), values.attributes.begin(), values.attributes.end());
-  define(name, a);
+  root_->define(name, a, rows_);
 }
 
 void zarr_writer::put_state(const std::vector<attribute>& last) {
   std::erase_if(attributes_, [](const attribute& a) { return a.name == "state"; });
   attributes_.insert(attributes_.end(), last.begin(), last.end());
-  put_root();
+  root_->describe(attributes_);
 }
 
 void zarr_writer::end(const std::vector<attribute>& last) {

@@ -12,11 +12,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/part.hpp"
 #include "result/attributes.hpp"
 #include "result/output.hpp"
@@ -24,7 +25,7 @@
 #include "result/provenance.hpp"
 #include "result/schema.hpp"
 #include "result/store_folder.hpp"
-#include "result/zarr_format.hpp"
+#include "result/zarr_group.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -72,10 +73,7 @@ class zarr_writer final : public output_file {
   void end(const std::vector<attribute>& last) override;
 
   zarr_array array_of(const detail::field& f) const;
-  void define(const std::string& name, const zarr_array& array) const;
-  void put_chunk(const std::string& array, const std::string& chunk, std::string_view bytes) const;
   void begin(const std::string& run);
-  void put_root() const;
   std::size_t chunk_bytes(const detail::field& f) const { return static_cast<std::size_t>(rows_) * f.row_bytes(); }
   void open_columns(open_chunk& open, std::int64_t index) const;
   void add(const chunk_data& chunk, const detail::derived_columns& derived, std::int64_t from, std::int64_t to);
@@ -91,7 +89,7 @@ class zarr_writer final : public output_file {
   std::string part_;              ///< name of the part; empty: the whole
   std::vector<id_range> ranges_;  ///< ranges that are written
   std::vector<attribute> attributes_;
-  zarr_arrays arrays_;                               ///< of the store's root group
+  std::optional<zarr_group> root_;                   ///< once the folder exists
   std::map<std::int64_t, open_chunk> open_;          ///< by number
   std::int64_t on_disk_ = 0;                         ///< instances that have ended and are in their files
   std::int64_t in_memory_ = 0, logs_in_memory_ = 0;  ///< bytes

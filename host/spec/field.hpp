@@ -24,7 +24,7 @@
 
 #include "base/error.hpp"
 #include "base/toml.hpp"
-#include "spec/choices.hpp"
+#include "spec/spec_choices.hpp"
 
 namespace saltus::host {
 

@@ -60,8 +60,6 @@ const spec_key all_keys[] = {
     {"", "events", "zeno", share_value{&plan::zeno, "a part of the time span"}, "", "", "",
      "where events accumulate they are cut short once what is left is this part of the time span; 0: never"},
     {"", "events", "rescue", truth_value{&plan::rescue}, "", "", "", "the host continues instances that lanes give up"},
-    {"", "events", "inject_exceptions", share_value{&plan::inject_exceptions, "a share of all instances"}, "", "", "",
-     "for tests only: the share of instances that lanes give up somewhere at random, for rescue to save"},
     {"", "constraints", "consistency", {}, "str", "`\"algebraic\"`", "`algebraic` `nearest` `given`",
      "what is done about initial values that do not meet the constraints; only for models that have any"},
     {"", "constraints", "coordinates", {}, "str", "`\"all\"`", "`all` `unitary` `partitioned`",

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/choices.hpp"
 #include "spec/model.hpp"
 #include "spec/names.hpp"
+#include "spec/spec_choices.hpp"
 
 namespace saltus::host {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "abi/reductions.hpp"
-#include "spec/choices.hpp"
 #include "spec/model.hpp"
-#include "spec/tables.hpp"
+#include "spec/run_tables.hpp"
+#include "spec/spec_choices.hpp"
 
 namespace saltus::host {
 
@@ -143,7 +143,7 @@ struct plan {
   double concurrency_value = 0;  ///< if none is further beyond zero than this
   double zeno = 1e-7;            ///< accumulating events end at this fraction of the span; 0: never
   bool rescue = true;            ///< the host continues instances that lanes cannot settle
-  double inject_exceptions = 0;  ///< share of instances that lanes give up at random; for tests
+  double inject_exceptions = 0;  ///< share of instances that lanes give up at random; tests set it, no key does
 
   // instances: id = sample + samples * (product index, last axis fastest)
   std::vector<double> parameters;  ///< fixed values, one per parameter

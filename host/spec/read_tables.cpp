@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "spec/reading.hpp"
-#include "spec/tables.hpp"
+#include "spec/run_tables.hpp"
 
 namespace saltus::host {
 

@@ -1,4 +1,4 @@
-// The columns of results of which a plan's statistics are made. It depends on the plan; ensemble/statistics.hpp has the
+// The columns of results of which a plan's statistics are made. It depends on the plan; ensemble/run_statistics.hpp has the
 // numbers.
 #pragma once
 

@@ -18,7 +18,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/signal_text.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/pilot.hpp"
 #include "ensemble/sampler.hpp"

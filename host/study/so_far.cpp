@@ -8,6 +8,7 @@
 #include "result/journal.hpp"
 #include "result/output.hpp"
 #include "study/run.hpp"
+#include "study/to_zarr.hpp"
 
 namespace saltus::host {
 
@@ -47,13 +48,20 @@ class no_backend final : public backend {
 }  // namespace
 
 run_report so_far(const std::filesystem::path& folder, const std::string& file, const cancellation& stop) {
+  const auto make = [&](const plan& p, const provenance& origin) { return make_output(file, p, origin); };
+  run_report r = so_far(folder, make, stop);
+  r.file = file;
+  return r;
+}
+
+run_report so_far(const std::filesystem::path& folder, const output_maker& make, const cancellation& stop) {
   auto [what, origin] = journal::run_of(folder);
   run_report r;
   r.what = std::move(what);
   journal kept(r.what.file, r.what, origin, journal::older::looked_at);
   kept_alone chunks(kept);
   no_backend nowhere(origin);
-  const auto out = make_output(file, r.what, origin);
+  const auto out = make(r.what, origin);
   r.summary = run_ensemble(
       r.what, nowhere, [&](const chunk_data& chunk, const tally& counts) { out->write(chunk, counts); },
       [](std::int64_t) {}, stop, &chunks);
@@ -62,7 +70,6 @@ run_report so_far(const std::filesystem::path& folder, const std::string& file, 
   r.device = origin.device;
   r.continued = kept.instances();
   r.gathered = true;
-  r.file = file;
   return r;
 }
 

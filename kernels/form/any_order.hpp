@@ -95,7 +95,7 @@ struct any_order_form : Functions {
     for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
     return settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
       using here = settling<Functions, set.value>;
-      auto sizes = here::sizes_of(system, to);
+      auto sizes = detail::sizes_of(system, to);
       auto free_alone = sizes;
       for (int j = 0; j < here::unknowns; ++j)
         for (int l = 0; l < here::series::d(j); ++l) {  // the equations determine the highest derivatives
@@ -117,7 +117,7 @@ struct any_order_form : Functions {
     const auto r =
         settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
           using here = settling<Functions, set.value>;
-          auto sizes = here::sizes_of(system, to);
+          auto sizes = detail::sizes_of(system, to);
           vec<Real, states> stays;  // without the highest derivatives, which the equations determine
           for (int i = 0; i < states; ++i) stays[i] = Real(0.0);
           for (int j = 0; j < here::unknowns; ++j)

@@ -34,7 +34,7 @@ struct derivative_array_form : Functions {
                                                 const vec<Real, states>& given, mask_of<Real> where, int how) {
     const auto guess = y;
     for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
-    auto sizes = settling::sizes_of(system, y), free_alone = sizes;
+    auto sizes = detail::sizes_of(system, y), free_alone = sizes;
     for (int i = 0; i < states; ++i) detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
     // Guesses that are consistent with each other stay. Otherwise each of them would move a little for the free values.
     auto with_guesses = y;
@@ -47,7 +47,7 @@ struct derivative_array_form : Functions {
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
                                                 vec<Real, states>& f, Real, mask_of<Real> where, int,
                                                 const written_states<derivative_array_form, Real>& written) {
-    auto sizes = settling::sizes_of(system, y);
+    auto sizes = detail::sizes_of(system, y);
     auto stays = written;  // without the highest derivatives, which the equations determine
     for (int j = 0; j < array::unknowns; ++j) stays[array::layout::place(j) + array::layout::highest(j)] = Real(0.0);
     for (int i = 0; i < states; ++i) sizes[i] = select(stays[i] > Real(0.0), Real(0.0), sizes[i]);

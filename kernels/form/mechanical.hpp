@@ -7,8 +7,7 @@
 //     q - N M^-1 J' (J M^-1 J')^-1 Phi(q),   v - M^-1 J' (J M^-1 J')^-1 s(q, v)
 //
 // repeatedly with new J and M, until only rounding is left, and unit quaternions are normalised. After an event that switches a constraint
-// on, the change of v is the plastic impact. A model with `printed_projection` is moved exactly twice by the formula as Compere printed it
-// (3.27), without M and with the nonholonomic constraints among those of positions.
+// on, the change of v is the plastic impact.
 //
 // A model with a function `reaching` may start off its constraints. Each is approached with ds/dt = -eta sign(s), the sign held until an
 // event at s = 0, and holds from there on (Compere 2.1 and 3.4.3, with eta on ds/dt itself, so that constraints do not disturb each other
@@ -38,7 +37,6 @@ struct mechanical_form : Functions {
   static constexpr bool has_field = true;
   static constexpr int invariants = system_of_bodies::invariants;
   static constexpr bool is_constrained = constraints + quaternions + invariants > 0;
-  static constexpr bool printed_projection = requires { Model::printed_projection; };
   static constexpr bool projects_positions = [] {
     if constexpr (requires { Model::projects_positions; }) return static_cast<bool>(Model::projects_positions);
     else return true;
@@ -173,8 +171,7 @@ struct mechanical_form : Functions {
   }
 
   /// Dead points, at which branches of the motion may meet.
-  static constexpr bool has_dead_points =
-      constraints > 0 && !printed_projection && !has_reaching_phase && !system_of_bodies::is_sparse;
+  static constexpr bool has_dead_points = constraints > 0 && !has_reaching_phase && !system_of_bodies::is_sparse;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
                                                 const vec<Real, states>& y1, const step_constants<Real>& c,
@@ -317,7 +314,7 @@ struct mechanical_form : Functions {
   template <search_for What, class System, class Real>
   SALTUS_FN_COLD static consistency<Real> onto_constraints(const System& system, Real t, vec<Real, states>& y,
                                                            mask_of<Real> where) {
-    constexpr int most = printed_projection ? 2 : What == search_for::start ? 40 : 6;
+    constexpr int most = What == search_for::start ? 40 : 6;
     constexpr double enough = 0x1p-4 * root_epsilon<scalar_of<Real>>;  // a fraction of root_epsilon: the change that
                                                                        // remains is about the square of the last one
     // A start on the constraints stays: a guard may be zero there, and a move by rounding would put it on an arbitrary side.
@@ -338,7 +335,7 @@ struct mechanical_form : Functions {
         open = open & !there;
       }
       each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, to.y[i], y[i]); });
-      const auto done = open & (printed_projection ? mask_of<Real>::all(turn == 1) : to.size <= Real(enough));
+      const auto done = open & (to.size <= Real(enough));
       found = found | done;
       open = open & !done;
     }
@@ -351,8 +348,7 @@ struct mechanical_form : Functions {
   }
 
   /// True if states that a transition has written can be held while others move. Otherwise they must satisfy the constraints as written.
-  static constexpr bool holds_written =
-      constraints > 0 && !printed_projection && !system_of_bodies::is_sparse && Functions::keeps_written;
+  static constexpr bool holds_written = constraints > 0 && !system_of_bodies::is_sparse && Functions::keeps_written;
 
   /// The same if states that a transition has written must stay: the others move by the smallest change in the same metric, and constraints
   /// that they cannot influence must be satisfied already. If coordinates are not integrals of velocities, written coordinates stay to
@@ -468,7 +464,6 @@ struct mechanical_form : Functions {
   template <class System, class Real>
   SALTUS_FN static moved_point<Real> nearer(const System& system, const point_of<Real>& at) {
     if constexpr (constraints == 0) return {at.y, not_finite(at.y[system_of_bodies::quaternion(0)])};
-    else if constexpr (printed_projection) return nearer_as_printed(system, at);
     else if constexpr (system_of_bodies::is_sparse) return nearer_sparsely(system, at);
     else return nearer_by_energy(system, at);
   }
@@ -586,35 +581,6 @@ struct mechanical_form : Functions {
       to.of = select(lost & (to.of < Real(0.0)), Real(static_cast<double>(k)), to.of);
       to.singular = to.singular | lost;
     });
-  }
-
-  /// Compere 3.27: x - F [Phi; S], F = J' (J J')^-1 at the beginning of the pass.
-  template <class System, class Real>
-  SALTUS_FN static moved_point<Real> nearer_as_printed(const System& system, const point_of<Real>& at) {
-    static_assert(coordinates == velocities && !has_reaching_phase && !system_of_bodies::any_switched,
-                  "the projection as printed is for q' = v and constraints that always hold");
-    const auto r = system_of_bodies::rows_at(at);
-    matrix<Real, constraints> a;
-    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-      for (int l = 0; l <= k; ++l) {
-        a[k][l] = r.by[k][0] * r.by[l][0];
-        for (int j = 1; j < velocities; ++j) a[k][l] = fma(r.by[k][j], r.by[l][j], a[k][l]);
-      }
-    });
-    const ldl<Real, constraints> f(a);
-    moved_point<Real> to{at.y, Real(0.0)};
-    for (int level = 0; level < 2; ++level) {
-      const bool position = level == 0;
-      const auto s = system_of_bodies::levels_at(system_of_bodies::moved(at, at.t, to.y));
-      vec<Real, constraints> left;
-      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-        const bool value = position && system_of_bodies::is_holonomic(k);
-        left[k] = value ? s.position[k] : system_of_bodies::deviation(s, k);
-      });
-      const auto d = r.force(f.solve(left));
-      each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { move(system, to, position ? j : coordinates + j, -d[j]); });
-    }
-    return to;
   }
 };
 

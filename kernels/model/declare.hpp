@@ -70,6 +70,14 @@ enum class ending : int { continues, terminal };
 inline constexpr ending continues = ending::continues;
 inline constexpr ending terminal = ending::terminal;
 
+namespace detail {
+template <class Declared>
+constexpr Declared family(Declared one, int members) {
+  one.count = members;
+  return one;
+}
+}  // namespace detail
+
 /// A state, parameter or discrete variable: identity, default, unit ("1" if none), meaning.
 template <class Id>
 struct variable {
@@ -81,11 +89,7 @@ struct variable {
   int index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
 
   /// A family of n members.
-  constexpr variable of(int n) const {
-    variable r = *this;
-    r.count = n;
-    return r;
-  }
+  constexpr auto of(int n) const { return detail::family(*this, n); }
   /// A state without a time derivative: its entry of the right-hand side is a constraint, 0 = g(t, y). Index 1: the constraints can be
   /// solved for the algebraic states. Index 2 (Hessenberg): the constraints do not contain them, but their time derivatives can be solved.
   constexpr variable algebraic(int differentiation_index = 1) const {
@@ -115,11 +119,7 @@ struct constrained {
   int switched_by = -1;  ///< a discrete variable; -1: always on
 
   /// A family of n members.
-  constexpr constrained of(int n) const {
-    constrained r = *this;
-    r.count = n;
-    return r;
-  }
+  constexpr auto of(int n) const { return detail::family(*this, n); }
   /// The constraint holds only while a discrete variable is on: a contact, a joint that opens. In a family, variable i switches member i.
   template <class Discrete>
   constexpr constrained when(Discrete variable) const {
@@ -144,11 +144,7 @@ struct conserved {
   int count = 1;
 
   /// A family of n members.
-  constexpr conserved of(int n) const {
-    conserved r = *this;
-    r.count = n;
-    return r;
-  }
+  constexpr auto of(int n) const { return detail::family(*this, n); }
 };
 
 /// An entry of the Jacobian of `rhs`: the time derivative of `row` depends on `column`.
@@ -170,11 +166,7 @@ struct event_function {
   int count = 1;
 
   /// A family of n members.
-  constexpr event_function of(int n) const {
-    event_function r = *this;
-    r.count = n;
-    return r;
-  }
+  constexpr auto of(int n) const { return detail::family(*this, n); }
   /// The right-hand side switches with this guard's sign (at.above). Where both sides push onto g = 0, the solution slides along it
   /// (Filippov). The guard has direction both and is bilateral.
   constexpr event_function sliding() const {
@@ -212,11 +204,7 @@ struct tabulated {
   int knot_count = 0;
 
   /// A family of n members.
-  constexpr tabulated of(int n) const {
-    tabulated r = *this;
-    r.count = n;
-    return r;
-  }
+  constexpr auto of(int n) const { return detail::family(*this, n); }
   /// Default knots, for runs that give the table no others: a static constexpr saltus::knot list[].
   template <int N>
   constexpr tabulated with(const knot (&list)[N]) const {
@@ -236,11 +224,7 @@ struct equated {
   int count = 1;
 
   /// A family of n members.
-  constexpr equated of(int n) const {
-    equated r = *this;
-    r.count = n;
-    return r;
-  }
+  constexpr auto of(int n) const { return detail::family(*this, n); }
 };
 
 /// An output: computed from the point, never integrated.
@@ -252,11 +236,7 @@ struct derived {
   int count = 1;
 
   /// A family of n members.
-  constexpr derived of(int n) const {
-    derived r = *this;
-    r.count = n;
-    return r;
-  }
+  constexpr auto of(int n) const { return detail::family(*this, n); }
 };
 
 }  // namespace saltus

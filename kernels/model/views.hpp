@@ -1,7 +1,7 @@
 // The arguments of a model's functions: views in which values are read and written by the names that the model declares.
 #pragma once
 
-#include "model/tables.hpp"
+#include "model/traits.hpp"
 #include "number/dual.hpp"
 #include "number/math.hpp"
 

@@ -3,7 +3,7 @@
 // The bits of a sum depend on the order of its terms. Here the order follows from the ids, so the bits of a mean depend on the instances
 // alone. A block is `statistics_block` instances whose first id is a multiple of that number. Within it each of 32 lanes takes every 32nd
 // instance, and the lanes are then joined in a tree. A warp does so on a device, a loop on a CPU, by the one function below. The host
-// merges blocks (host/ensemble/statistics.hpp).
+// merges blocks (host/ensemble/run_statistics.hpp).
 #pragma once
 
 #include "abi/status.hpp"

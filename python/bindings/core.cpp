@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -24,7 +26,7 @@
 #include "compile/compiling_note.hpp"
 #include "compile/kept_headers.hpp"
 #include "compile/loaded_model.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "interruptible.hpp"
 #include "result/schema.hpp"
@@ -33,6 +35,7 @@
 #include "study/prepare.hpp"
 #include "study/rerun.hpp"
 #include "study/run.hpp"
+#include "study/to_zarr.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -215,6 +218,15 @@ void so_far(const std::string& journal, const std::string& file) {
   interruptible(stop, [&] { host::so_far(journal, file, stop); });
 }
 
+/// Writes a result, or the finished instances of a journal, as a Zarr store. Returns its path.
+std::string to_zarr(const std::string& result, const std::string& store, std::optional<std::int64_t> chunk,
+                    bool replace) {
+  const host::cancellation stop;
+  std::string made;
+  interruptible(stop, [&] { made = host::to_zarr(result, {store, chunk, replace}, stop); });
+  return made;
+}
+
 void check(const plan& p, bool replace) { host::check_run(p, {.replace = replace}); }
 
 /// The warning that more instances failed than the plan allows, from the attributes `count_...` of a result; else empty.
@@ -294,6 +306,7 @@ NB_MODULE(_core, m) {
   m.def("run_part", &run_part, "plan"_a, "part"_a);
   m.def("gather", &gather, "plan"_a, "replace"_a);
   m.def("so_far", &so_far, "journal"_a, "file"_a);
+  m.def("to_zarr", &to_zarr, "result"_a, "store"_a, "chunk"_a.none(), "replace"_a);
   m.def("check", &check, "plan"_a, "replace"_a);
   m.def("too_many_failed", &too_many_failed, "plan"_a, "counts"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));

@@ -51,15 +51,7 @@ std::map<long long, long long> integrate_in(std::size_t memory, bool in_order = 
   the_fake_cuda().memory = memory;
   the_fake_cuda().run_kernel = seen.kernels<shaken_engine>();
   abi::usage used{};
-  std::int64_t finished = 0;
-  device->integrate(
-      here,
-      [&](std::int64_t more) {
-        finished += more;
-        return true;
-      },
-      used);
-  EXPECT_EQ(900, finished);
+  EXPECT_EQ(900, finished_of(*device, here, used));
   EXPECT_EQ("", differences(lanes, here));
   const auto& module = cuda_module_of<shaken_engine>;
   EXPECT_TRUE(same_rows(by_slot(lanes.exceptions, module), by_slot(here.exceptions, module)));

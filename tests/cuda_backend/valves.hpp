@@ -72,6 +72,14 @@ std::unique_ptr<host::backend> backend_for(const host::plan& p, std::size_t memo
 
 inline const auto go_on = [](std::int64_t) { return true; };
 
+/// Integrates a chunk and returns the number of instances that were reported as finished.
+inline std::int64_t finished_of(host::backend& device, host::chunk_data& chunk, abi::usage& used) {
+  std::int64_t finished = 0;
+  device.integrate(
+      chunk, [&](std::int64_t more) { return finished += more, true; }, used);
+  return finished;
+}
+
 /// Flows without chaos; a share of the instances is given up somewhere.
 inline host::plan shaken_plan(double share, std::int64_t count) {
   auto p = valve_plan();

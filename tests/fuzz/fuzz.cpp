@@ -22,7 +22,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "cli/show_command.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "ensemble/tally.hpp"
 #include "result/journal.hpp"
 #include "result/provenance.hpp"

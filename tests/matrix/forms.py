@@ -302,12 +302,7 @@ class Mechanical(Form):
 
         return at
 
-    def guards(self, mode, p):
-        return [
-            Guard("low", lambda t, y: y[2] - 0.3, FALLING),
-            Guard("high", lambda t, y: y[2] - 0.8, RISING),
-            Guard("cross", lambda t, y: y[0]),
-        ]
+    guards = Turning.guards
 
     def act(self, due, mode, t, y, p, direction):
         y = y.copy()

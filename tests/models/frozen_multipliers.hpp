@@ -3,11 +3,9 @@
 // would undo nearly all of the effect of the wrong multipliers.
 #include "compound_pendulum_printed.hpp"
 
-#include "form/mechanical.hpp"
-
 template <class Functions>
-struct frozen_form : saltus::mechanical_form<Functions> {
-  using base = saltus::mechanical_form<Functions>;
+struct frozen_form : printed_form<Functions> {
+  using base = printed_form<Functions>;
   using bodies = typename base::system_of_bodies;
   static constexpr int n = base::states, m = base::constraints;
 

@@ -84,30 +84,40 @@ void note_made(int file, const char* name, int flags) {
 #define REAL(name) static const auto call = real<decltype(&::name)>(#name)
 #define ALONE const std::lock_guard alone(one_at_a_time)
 
+#define OPENS(open)                                                                                      \
+  int open(const char* name, int flags, ...) {                                                           \
+    REAL(open);                                                                                          \
+    va_list rest;                                                                                        \
+    va_start(rest, flags);                                                                               \
+    const int mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(rest, int) : 0; \
+    va_end(rest);                                                                                        \
+    ALONE;                                                                                               \
+    const int file = call(name, flags, mode);                                                            \
+    note_made(file, name, flags);                                                                        \
+    return file;                                                                                         \
+  }
+#define WRITES_AT(pwrite, offset)                                       \
+  ssize_t pwrite(int file, const void* bytes, size_t size, offset at) { \
+    REAL(pwrite);                                                       \
+    ALONE;                                                              \
+    const ssize_t n = call(file, bytes, size, at);                      \
+    if (n > 0) note_file('w', file, at, bytes, static_cast<size_t>(n)); \
+    return n;                                                           \
+  }
+/// A function that returns 0 where it has changed something, and how that is noted.
+#define CHANGES(declaration, name, arguments, noted) \
+  declaration {                                      \
+    REAL(name);                                      \
+    ALONE;                                           \
+    const int r = call arguments;                    \
+    if (r == 0) noted;                               \
+    return r;                                        \
+  }
+
 extern "C" {
 
-int open(const char* name, int flags, ...) {
-  REAL(open);
-  va_list rest;
-  va_start(rest, flags);
-  const int mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(rest, int) : 0;
-  va_end(rest);
-  ALONE;
-  const int file = call(name, flags, mode);
-  note_made(file, name, flags);
-  return file;
-}
-int open64(const char* name, int flags, ...) {
-  REAL(open64);
-  va_list rest;
-  va_start(rest, flags);
-  const int mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(rest, int) : 0;
-  va_end(rest);
-  ALONE;
-  const int file = call(name, flags, mode);
-  note_made(file, name, flags);
-  return file;
-}
+OPENS(open)
+OPENS(open64)
 ssize_t write(int file, const void* bytes, size_t size) {
   REAL(write);
   ALONE;
@@ -116,76 +126,17 @@ ssize_t write(int file, const void* bytes, size_t size) {
   if (n > 0 && file > 2) note_file('w', file, at, bytes, static_cast<size_t>(n));
   return n;
 }
-ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
-  REAL(pwrite);
-  ALONE;
-  const ssize_t n = call(file, bytes, size, at);
-  if (n > 0) note_file('w', file, at, bytes, static_cast<size_t>(n));
-  return n;
-}
-ssize_t pwrite64(int file, const void* bytes, size_t size, off64_t at) {
-  REAL(pwrite64);
-  ALONE;
-  const ssize_t n = call(file, bytes, size, at);
-  if (n > 0) note_file('w', file, at, bytes, static_cast<size_t>(n));
-  return n;
-}
-int ftruncate(int file, off_t size) noexcept {
-  REAL(ftruncate);
-  ALONE;
-  const int r = call(file, size);
-  if (r == 0) note_file('t', file, size);
-  return r;
-}
-int ftruncate64(int file, off64_t size) noexcept {
-  REAL(ftruncate64);
-  ALONE;
-  const int r = call(file, size);
-  if (r == 0) note_file('t', file, size);
-  return r;
-}
-int fsync(int file) {
-  REAL(fsync);
-  ALONE;
-  const int r = call(file);
-  if (r == 0) note_file('s', file, 0);
-  return r;
-}
-int fdatasync(int file) {
-  REAL(fdatasync);
-  ALONE;
-  const int r = call(file);
-  if (r == 0) note_file('s', file, 0);
-  return r;
-}
-int rename(const char* from, const char* name) noexcept {
-  REAL(rename);
-  ALONE;
-  const int r = call(from, name);
-  if (r == 0) note_names('r', from, name);
-  return r;
-}
-int renameat2(int a, const char* from, int b, const char* name, unsigned flags) noexcept {
-  REAL(renameat2);
-  ALONE;
-  const int r = call(a, from, b, name, flags);
-  if (r == 0) note_names('r', from, name);
-  return r;
-}
-int link(const char* from, const char* name) noexcept {
-  REAL(link);
-  ALONE;
-  const int r = call(from, name);
-  if (r == 0) note_names('l', from, name);
-  return r;
-}
-int unlink(const char* name) noexcept {
-  REAL(unlink);
-  ALONE;
-  const int r = call(name);
-  if (r == 0) note_names('u', name);
-  return r;
-}
+WRITES_AT(pwrite, off_t)
+WRITES_AT(pwrite64, off64_t)
+CHANGES(int ftruncate(int file, off_t size) noexcept, ftruncate, (file, size), note_file('t', file, size))
+CHANGES(int ftruncate64(int file, off64_t size) noexcept, ftruncate64, (file, size), note_file('t', file, size))
+CHANGES(int fsync(int file), fsync, (file), note_file('s', file, 0))
+CHANGES(int fdatasync(int file), fdatasync, (file), note_file('s', file, 0))
+CHANGES(int rename(const char* from, const char* name) noexcept, rename, (from, name), note_names('r', from, name))
+CHANGES(int renameat2(int a, const char* from, int b, const char* name, unsigned flags) noexcept, renameat2,
+        (a, from, b, name, flags), note_names('r', from, name))
+CHANGES(int link(const char* from, const char* name) noexcept, link, (from, name), note_names('l', from, name))
+CHANGES(int unlink(const char* name) noexcept, unlink, (name), note_names('u', name))
 int unlinkat(int folder, const char* name, int flags) noexcept {
   REAL(unlinkat);
   ALONE;
@@ -194,25 +145,7 @@ int unlinkat(int folder, const char* name, int flags) noexcept {
   if (r == 0) note_names('u', whole.c_str());
   return r;
 }
-int remove(const char* name) noexcept {
-  REAL(remove);
-  ALONE;
-  const int r = call(name);
-  if (r == 0) note_names('u', name);
-  return r;
-}
-int mkdir(const char* name, mode_t mode) noexcept {
-  REAL(mkdir);
-  ALONE;
-  const int r = call(name, mode);
-  if (r == 0) note_names('m', name);
-  return r;
-}
-int rmdir(const char* name) noexcept {
-  REAL(rmdir);
-  ALONE;
-  const int r = call(name);
-  if (r == 0) note_names('u', name);
-  return r;
-}
+CHANGES(int remove(const char* name) noexcept, remove, (name), note_names('u', name))
+CHANGES(int mkdir(const char* name, mode_t mode) noexcept, mkdir, (name, mode), note_names('m', name))
+CHANGES(int rmdir(const char* name) noexcept, rmdir, (name), note_names('u', name))
 }

@@ -21,8 +21,7 @@ struct bad {
 TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   const std::string keys =
       "allowed: model, method, t, rtol, atol, norm, controller, event_tol, first_step, max_step, step, "
-      "max_steps, max_events, precision, detection, guards_in_error, concurrency, zeno, rescue, inject_exceptions, "
-      "consistency, "
+      "max_steps, max_events, precision, detection, guards_in_error, concurrency, zeno, rescue, consistency, "
       "coordinates, structure, parameters, initial, sweep, sample, sensitivity, lyapunov, output, run, tables";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
   const std::string one_way = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
@@ -107,8 +106,6 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"zeno = 1.5\n", "spec.toml:2:8: zeno = 1.5: must be a part of the time span, from 0 to 1"},
       {"zeno = \"never\"\n", "spec.toml:2:8: zeno = \"never\": must be a part of the time span, from 0 to 1"},
       {"rescue = \"no\"\n", "spec.toml:2:10: rescue = \"no\": must be true or false"},
-      {"inject_exceptions = -0.5\n",
-       "spec.toml:2:21: inject_exceptions = -0.5: must be a share of all instances, from 0 to 1"},
       {"[parameters]\nflow = nan\n", "spec.toml:3:8: parameters.flow = nan: must be a finite number"},
       {"[initial]\nlift = nan\n", "spec.toml:3:8: initial.lift = nan: must be a finite number"},
       {"parameters = 3\n",

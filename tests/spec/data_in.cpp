@@ -226,7 +226,7 @@ TEST_F(spec, all_that_is_wrong_is_told_at_once) {
       "spec.toml:4:1: event_tool = 1: unknown key; did you mean event_tol? allowed: model, method, t, rtol, atol, "
       "norm, controller, event_tol, first_step, max_step, step, "
       "max_steps, max_events, precision, detection, "
-      "guards_in_error, concurrency, zeno, rescue, inject_exceptions, consistency, coordinates, structure, parameters, "
+      "guards_in_error, concurrency, zeno, rescue, consistency, coordinates, structure, parameters, "
       "initial, sweep, sample, sensitivity, lyapunov, output, run, tables\n"
       "spec.toml:2:8: rtol = -1: must be a positive number\n"
       "spec.toml:3:10: method = \"rodas5\": unknown word; did you mean rodas5p? allowed: kutta3, bs3, rk4, rkf45, "

@@ -1,7 +1,7 @@
 // Peak throughput of devices, from their documents.
 #pragma once
 
-#include "spec/choices.hpp"
+#include "spec/spec_choices.hpp"
 
 namespace saltus::host {
 

@@ -17,7 +17,7 @@
 #include "backend/device/rounds.hpp"
 #include "backend/device/run_data.hpp"
 #include "base/error.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 namespace saltus::host {
 

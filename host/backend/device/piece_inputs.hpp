@@ -10,7 +10,7 @@
 #include "backend/device/device_driver.hpp"
 #include "backend/device/piece.hpp"
 #include "backend/device/run_data.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 namespace saltus::host {
 

@@ -12,7 +12,7 @@
 #include "backend/device/piece.hpp"
 #include "backend/device/run_data.hpp"
 #include "backend/device/summaries.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 namespace saltus::host {
 

@@ -12,7 +12,7 @@
 #include "backend/device/device_driver.hpp"
 #include "backend/device/staging.hpp"
 #include "ensemble/rescue.hpp"
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 #include "statistics/device_statistics.hpp"
 
 namespace saltus::host {

@@ -19,14 +19,7 @@ struct settling_by_array {
   template <class Real>
   using step_constants = typename Functions::template step_constants<Real>;
 
-  /// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
-  template <class System, class Real>
-  SALTUS_FN static vec<Real, values> sizes_of(const System& system, const vec<Real, values>& y) {
-    vec<Real, values> r;
-    for (int i = 0; i < values; ++i) r[i] = abs(y[i]) + system.floor(i);
-    return r;
-  }
-  /// The same, except that the highest derivatives, which the equations determine, move before all others.
+  /// The sizes of values (detail::sizes_of), except that the highest derivatives, which the equations determine, move before all others.
   template <class Real>
   SALTUS_FN static vec<Real, values> with_followers(vec<Real, values> sizes) {
     constexpr double most = 0x1p25;  // above the scale of free values (detail::weigh_start)
@@ -91,7 +84,7 @@ struct settling_by_array {
     constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon, much_less = 0x1p-6;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>;
     const auto begun = y;
-    const auto sizes = with_followers(sizes_of(system, y));
+    const auto sizes = with_followers(detail::sizes_of(system, y));
     auto open = where, found = mask_of<Real>::all(false);
     Real last = Real(limits<scalar_of<Real>>::largest);
     SALTUS_ROLLED for (int turn = 0; turn < most && any(open); ++turn) {

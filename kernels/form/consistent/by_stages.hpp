@@ -5,6 +5,7 @@
 
 #include "form/consistent/consistency.hpp"
 #include "form/consistent/continuation.hpp"
+#include "form/consistent/start_sizes.hpp"
 #include "form/equation_series.hpp"
 #include "form/independence.hpp"
 #include "linear/ldl.hpp"
@@ -18,14 +19,6 @@ struct settling {
   static constexpr int unknowns = series::unknowns, values = series::values;
   template <class Real>
   using step_constants = typename Functions::template step_constants<Real>;
-
-  /// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
-  template <class System, class Real>
-  SALTUS_FN static vec<Real, values> sizes_of(const System& system, const vec<Real, values>& y) {
-    vec<Real, values> r;
-    for (int i = 0; i < values; ++i) r[i] = abs(y[i]) + system.floor(i);
-    return r;
-  }
 
   /// The change of a stage's values; the residuals, the largest one relative to its terms, and the number of its equation.
   template <class Real>
@@ -295,7 +288,7 @@ struct settling {
     constexpr double rounding = rounding_of_steps * limits<scalar_of<Real>>::epsilon, much_less = 0x1p-6;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>;
     const auto begun = y;
-    const auto sizes = sizes_of(system, y);
+    const auto sizes = detail::sizes_of(system, y);
     auto open = where, found = mask_of<Real>::all(false);
     Real orientation = Real(0.0), last = Real(0.0);
     for (int turn = 0; turn < most && any(open); ++turn) {

@@ -7,6 +7,14 @@
 
 namespace saltus::detail {
 
+/// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
+template <class System, class Real, int N>
+SALTUS_FN vec<Real, N> sizes_of(const System& system, const vec<Real, N>& y) {
+  vec<Real, N> r;
+  for (int i = 0; i < N; ++i) r[i] = abs(y[i]) + system.floor(i);
+  return r;
+}
+
 /// Sets the size of one value, initially `size`: a NaN in `guess` marks a free value, a number in `given` a given one. `how`
 /// (abi::consistency): `nearest` lets given values move as guesses do, `given` lets guesses stay. `free_alone`: the same with guesses
 /// fixed.

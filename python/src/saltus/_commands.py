@@ -1,5 +1,4 @@
-"""`saltus plot`, `saltus report`, `saltus zarr` and `saltus import`: pictures, a page and a Zarr store of a result file, and models of
-SBML, from the command line."""
+"""`saltus plot`, `saltus report` and `saltus import`: pictures and a page of a result file, and models of SBML, from the command line."""
 
 from __future__ import annotations
 
@@ -186,23 +185,6 @@ def import_(arguments: Sequence[str]) -> int:
     return 0
 
 
-def zarr(arguments: Sequence[str]) -> int:
-    """saltus zarr: writes a result, or the finished instances of a run, as a Zarr store, and prints its path."""
-    from ._zarr import to_zarr
-
-    parser = _Parser("saltus zarr", description="A Zarr store (format 3) of a result file, or of what the run of a journal has finished by "
-                     "now, in chunks of instances. xarray.open_dataset opens it.")
-    parser.add_argument("file", metavar="FILE", help="a result file, or FILE.journal")
-    parser.add_argument("-o", "--output", metavar="FILE.zarr", help="store to write; default: FILE.zarr")
-    parser.add_argument("--chunk", metavar="N", type=int, help="instances in a chunk; default: as many as make 16 MiB")
-    parser.add_argument("--force", action="store_true", help="replace a store that is there")
-    given = parser.parse_args(arguments)
-    if not Path(given.file).is_dir():
-        opened(given.file).close()
-    print(to_zarr(given.file, given.output, chunk=given.chunk, replace=given.force))
-    return 0
-
-
 def _not_the_result(to: str, file: str) -> None:
     if Path(to).exists() and os.path.samefile(to, file):
         raise SpecError(f"-o {to}: is the result itself")
@@ -214,7 +196,7 @@ def _without_windows() -> None:
 
 
 #: Commands in Python, by name; the program itself has all others.
-COMMANDS = {"plot": plot, "report": report, "zarr": zarr, "import": import_}
+COMMANDS = {"plot": plot, "report": report, "import": import_}
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:

@@ -1,4 +1,4 @@
-#include "spec/tables.hpp"
+#include "spec/run_tables.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 
 #include <algorithm>
 #include <cstddef>

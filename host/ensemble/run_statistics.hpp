@@ -9,7 +9,7 @@
 
 #include "abi/module.hpp"
 #include "ensemble/blocks.hpp"
-#include "ensemble/chunk.hpp"
+#include "ensemble/chunk_data.hpp"
 #include "spec/plan.hpp"
 #include "spec/statistic_columns.hpp"
 #include "statistics/statistics.hpp"

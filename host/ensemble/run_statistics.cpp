@@ -1,4 +1,4 @@
-#include "ensemble/statistics.hpp"
+#include "ensemble/run_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
