@@ -148,7 +148,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
         constraint_report<Real>* const report = has_constraints<form> ? &constraints : nullptr;
         if constexpr (is_series_method<typename E::Method> && !E::fixed_steps)
           return step_within_reach(x, tol, h, last, report, guards);
-        else return make_step<E, Real, E::follows_interpolant>({x.constants, &tol}, x.t, x.y, x.f, h, report);
+        else return make_step<E, Real, E::follows_interpolant>({x.constants, &tol}, {x.t, x.y, x.f}, h, report);
       },
       last);
   a.last = last;

@@ -202,20 +202,19 @@ SALTUS_FN Real reach_of_quantities(const instance<E, Real>& x, const stages<type
   return select(log_h < longest, rough_exp2(max(log_h - longest, Real(-60.0))), Real(1.0));
 }
 
-/// Extends the integrals of a step when its end moves from (t0, y0) to (t1, y1), with slopes f0 and f1.
+/// Extends the integrals of a step when its end moves.
 template <class E, class Real>
-SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x, Real t0,
-                                const vec<Real, E::n>& y0, const vec<Real, E::n>& f0, Real t1,
-                                const vec<Real, E::n>& y1, const vec<Real, E::n>& f1, mask_of<Real> where) {
+SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x,
+                                const solution_point<Real, E::n>& from, const solution_point<Real, E::n>& to,
+                                mask_of<Real> where) {
   if constexpr (E::quantities::count > 0 && !is_series_method<typename E::Method>) {
-    const auto slopes = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f) SALTUS_INLINE_LAMBDA {
-      auto q = quantities_through<E>(t, Real(1.0), y, f, x.constants);
+    const auto slopes = [&](const solution_point<Real, E::n>& at) SALTUS_INLINE_LAMBDA {
+      auto q = quantities_through<E>(at.t, Real(1.0), at.y, at.rate, x.constants);
       // Time derivatives of the parameter derivatives are not needed over so short a distance.
-      if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(t, y, x.constants);
+      if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(at.t, at.y, x.constants);
       return q;
     };
-    const auto a = slopes(t0, y0, f0), b = slopes(t1, y1, f1);
-    extend_quadratures(s, t1 - t0, a.value, a.rate, b.value, b.rate, where);
+    extend_quadratures(s, to.t - from.t, slopes(from), slopes(to), where);
   }
 }
 

@@ -112,7 +112,7 @@ template <class E, class T, class Run>
 SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, double* to, const Run& run) {
   E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
     const double kept = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
-    const double rate = reduction_in<E, decltype(r)>::final_rate(x, item, at, j, kept, run);
+    const double rate = reduction_in<E, decltype(r)>::final_rate(x, {item, at}, j, kept, run);
     to[item] = rate - rate == 0.0 && rate < static_cast<double>(limits<T>::largest) ? rate : E::form::unset;
   });
 }

@@ -243,10 +243,9 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
 }
 
 template <class Method, class System, class Real, int n>
-requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
-                                                                          const vec<Real, n>& y, const vec<Real, n>& f0,
-                                                                          Real h) {
-  auto s = series_from<Method>(system, t, y, f0);
+requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const System& system,
+                                                                          const solution_point<Real, n>& from, Real h) {
+  auto s = series_from<Method>(system, from.t, from.y, from.rate);
   detail::end_at<Method>(system, s, h);
   return s;
 }
