@@ -164,11 +164,10 @@ struct derivative_array {
 
   /// The lanes in which two points are not known to lie on one branch, because G_w may have had a lower rank between them.
   template <class Real>
-  SALTUS_FN_COLD static mask_of<Real> on_other_branches(Real t0, const vec<Real, values>& y0, Real t1,
-                                                        const vec<Real, values>& y1,
+  SALTUS_FN_COLD static mask_of<Real> on_other_branches(const step_ends<Real, values>& ends,
                                                         const step_constants<Real>& fixed) {
     matrix_of_w<Real> begin, end;
-    const auto found = solved(t0, y0, fixed, &begin).found & solved(t1, y1, fixed, &end).found;
+    const auto found = solved(ends.t0, ends.y0, fixed, &begin).found & solved(ends.t1, ends.y1, fixed, &end).found;
     return !found | ranked_qr<Real, rows, columns, rank>(begin).turns_to(end);
   }
 

@@ -221,13 +221,14 @@ struct sensitivities : Base {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(
-      const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f, Real span, mask_of<Real> where,
-      int how, const written_states<sensitivities, Real>& written) requires(moves_states<Base>) {
+      const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f,
+      const restart<sensitivities, Real>& start) requires(moves_states<Base>) {
     static_assert(!Base::keeps_written, "what an event does to derivatives is not known where it moves other states");
     auto of_model = model_part(y), rate = model_part(f);
-    const auto c = Base::initialise(system.of_model(), t, of_model, rate, span, where, how, written);
+    const auto c =
+        Base::initialise(system.of_model(), t, of_model, rate, {start.where, start.how, start.span, start.written});
     take_model_part(of_model, y), take_model_part(rate, f);
-    settle_derivatives(system, time_of_event(t, system.c), y, f, where & c.found);
+    settle_derivatives(system, time_of_event(t, system.c), y, f, start.where & c.found);
     return c;
   }
   template <class System, class Real>
