@@ -40,8 +40,9 @@ SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, 
     auto atol = tol.atol;
     for (int j = 0; j < E::directions; ++j) {
       const Real size = size_of_direction(x, j);
-      each<E::model_states>(
-          [&](int i) SALTUS_INLINE_LAMBDA { atol[E::form::place(i, j)] = tol.atol[E::form::place(i, j)] / size; });
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+        atol[E::form::rate_index(i, j)] = tol.atol[E::form::rate_index(i, j)] / size;
+      });
     }
     return atol;
   }

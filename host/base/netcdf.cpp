@@ -155,7 +155,7 @@ void netcdf_file::must_fit(const netcdf_variable& v, std::size_t numbers) const 
                                           numbers, v.name, bytes_));
 }
 
-std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, place count) const {
+std::vector<double> netcdf_file::reals(const netcdf_variable& v, position start, position count) const {
   must_be_numbers(v, 2);
   if (count[1] > 0 && count[0] > std::numeric_limits<std::size_t>::max() / count[1])
     must_fit(v, std::numeric_limits<std::size_t>::max());

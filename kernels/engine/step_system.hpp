@@ -337,8 +337,8 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
       for (int j = 0; j < E::directions; ++j)
         for (int i = 0; i < n; ++i)
           if (form::index(i) != 0) {
-            s.slope0[form::place(i, j)] = from.rate[form::place(i, j)];
-            s.slope1[form::place(i, j)] = rate[form::place(i, j)];
+            s.slope0[form::rate_index(i, j)] = from.rate[form::rate_index(i, j)];
+            s.slope1[form::rate_index(i, j)] = rate[form::rate_index(i, j)];
           }
   }
   return s;

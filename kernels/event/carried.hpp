@@ -133,7 +133,7 @@ SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, co
   bool finite = true;
   for (int j = 0; j < E::directions; ++j) {
     double* const of = all + columns * j;
-    for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::place(i, j)].v);
+    for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::rate_index(i, j)].v);
     for (int i = 0; i < form::outputs; ++i) of[E::model_states + i] = static_cast<double>(out[i].d[j].v);
     of[of_end - 1] = form::time_sign * static_cast<double>(x.constants.event_time[j].v);
     for (int i = 0; i < of_end; ++i) finite = finite && of[i] - of[i] == 0.0;

@@ -277,7 +277,7 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
   vec<Lifted, form::discretes> d;
   for (int i = 0; i < form::params; ++i) p[i] = one(x.constants.p[i]);
   for (int i = 0; i < E::model_states; ++i)
-    y[i] = form::with_rates(one(x.y[i]), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.y[form::place(i, j)]); });
+    y[i] = form::with_rates(one(x.y[i]), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.y[form::rate_index(i, j)]); });
   for (int i = 0; i < form::discretes; ++i)
     d[i] = form::with_rates(one(x.constants.d[i]), [&](int j) SALTUS_INLINE_LAMBDA {
       return one(x.constants.discrete_rates[form::discretes * j + i]);
@@ -291,7 +291,7 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
   call(now);
   for (int i = 0; i < E::model_states; ++i) {
     x.y[i].set(lane, y[i].value.v);
-    for (int j = 0; j < E::directions; ++j) x.y[form::place(i, j)].set(lane, y[i].d[j].v);
+    for (int j = 0; j < E::directions; ++j) x.y[form::rate_index(i, j)].set(lane, y[i].d[j].v);
   }
   for (int i = 0; i < form::discretes; ++i) {
     x.constants.d[i].set(lane, d[i].value.v);

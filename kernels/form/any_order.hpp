@@ -26,7 +26,7 @@ struct any_order_form : Functions {
 
   SALTUS_FN static constexpr int index(int i) {
     for (int j = 0; j < kinds::state_count; ++j)
-      if (i == layout::place(j) + layout::highest(j)) return 1;
+      if (i == layout::first(j) + layout::highest(j)) return 1;
     return 0;
   }
   /// For implicit methods: true if the error of value i counts. The error of a derivative that follows from lower ones does not, because
@@ -35,7 +35,7 @@ struct any_order_form : Functions {
   SALTUS_FN static constexpr bool counts(int i) {
     constexpr auto table = offsets_of<Model>;
     for (int j = 0; j < kinds::state_count; ++j) {
-      const int l = i - layout::place(j);
+      const int l = i - layout::first(j);
       bool follows = l > 0 && l <= layout::highest(j);
       for (const auto& of_set : table.d) follows = follows && l >= of_set[j];
       if (follows) return false;
@@ -99,7 +99,7 @@ struct any_order_form : Functions {
       auto free_alone = sizes;
       for (int j = 0; j < here::unknowns; ++j)
         for (int l = 0; l < here::series::d(j); ++l) {  // the equations determine the highest derivatives
-          const int i = layout::place(j) + l;
+          const int i = layout::first(j) + l;
           detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
         }
       // Guesses that are consistent with each other stay. Otherwise each of them would move a little for the free values.
@@ -120,7 +120,7 @@ struct any_order_form : Functions {
           vec<Real, states> stays;  // without the highest derivatives, which the equations determine
           for (int i = 0; i < states; ++i) stays[i] = Real(0.0);
           for (int j = 0; j < here::unknowns; ++j)
-            for (int i = layout::place(j); i < layout::place(j) + here::series::d(j); ++i) {
+            for (int i = layout::first(j); i < layout::first(j) + here::series::d(j); ++i) {
               stays[i] = start.written[i];
               sizes[i] = select(stays[i] > Real(0.0), Real(0.0), sizes[i]);
             }

@@ -49,7 +49,7 @@ struct derivative_array_form : Functions {
                                                 const restart<derivative_array_form, Real>& start) {
     auto sizes = settling::sizes_of(system, y);
     auto stays = start.written;  // without the highest derivatives, which the equations determine
-    for (int j = 0; j < array::unknowns; ++j) stays[array::layout::place(j) + array::layout::highest(j)] = Real(0.0);
+    for (int j = 0; j < array::unknowns; ++j) stays[array::layout::first(j) + array::layout::highest(j)] = Real(0.0);
     for (int i = 0; i < states; ++i) sizes[i] = select(stays[i] > Real(0.0), Real(0.0), sizes[i]);
     auto r = settling::from_guess(value_search{system, t, sizes, start.where}, y);
     detail::blame_written(r, array::unknowns, stays, start.where,

@@ -37,7 +37,7 @@ struct sensitivities : Base {
   using rated = typename Base::template rated<Real, N>;
 
   /// Where the derivative of state i in direction j is.
-  SALTUS_FN static constexpr int place(int i, int j) { return model_states * (1 + j) + i; }
+  SALTUS_FN static constexpr int rate_index(int i, int j) { return model_states * (1 + j) + i; }
   /// True if direction j is that of parameter i, or of the initial value of state i.
   SALTUS_FN static constexpr bool is_of_parameter(int j, int i) { return of(j) == i; }
   SALTUS_FN static constexpr bool is_of_initial(int j, int i) { return of(j) == -1 - i; }
@@ -132,7 +132,7 @@ struct sensitivities : Base {
   SALTUS_FN static vec<lifted<Value>, model_states> lift(const vec<Value, states>& y) {
     vec<lifted<Value>, model_states> r;
     each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-      r[i] = with_rates(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[place(i, j)]; });
+      r[i] = with_rates(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[rate_index(i, j)]; });
     });
     return r;
   }
@@ -141,7 +141,7 @@ struct sensitivities : Base {
     vec<Value, states> r;
     each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
       r[i] = y[i].value;
-      each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r[place(i, j)] = y[i].d[j]; });
+      each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r[rate_index(i, j)] = y[i].d[j]; });
     });
     return r;
   }

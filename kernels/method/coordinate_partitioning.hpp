@@ -34,8 +34,8 @@ namespace saltus {
 
 namespace detail {
 
-/// The current stage of a step, at time t: q = q0 + h gamma q', q' = v0 + h gamma q'', with (q0, v0) as `base` and h gamma as `hg`. Stages are
-/// solved one after the other.
+/// The current stage of a step, at time t: q = q0 + h gamma q', q' = v0 + h gamma q'', with `base` = (q0, v0) and `hg` = h gamma. Stages
+/// are solved one after the other.
 template <class System, class Real>
 struct descriptor_stage {
   using whole = partitioned_system<System, Real>;

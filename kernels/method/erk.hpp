@@ -11,12 +11,12 @@
 
 namespace saltus {
 /// The address at which `new` constructs an object: <new> is not available on devices.
-struct place {
+struct address {
   void* at;
 };
 }  // namespace saltus
 
-SALTUS_FN void* operator new(decltype(sizeof 0), saltus::place where) noexcept { return where.at; }
+SALTUS_FN void* operator new(decltype(sizeof 0), saltus::address where) noexcept { return where.at; }
 
 namespace saltus {
 
@@ -70,7 +70,7 @@ SALTUS_FN decltype(auto) within_step(const F& f, const Stages& s) {
 /// to = f(t, y), constructed in place: copying many states takes as long as a stage.
 template <class F, class Real, int n>
 SALTUS_FN void evaluate(const F& f, Real t, const vec<Real, n>& y, vec<Real, n>& to) {
-  if constexpr (n > max_unrolled) new (place{&to}) vec<Real, n>(f(t, y));
+  if constexpr (n > max_unrolled) new (address{&to}) vec<Real, n>(f(t, y));
   else to = f(t, y);
 }
 

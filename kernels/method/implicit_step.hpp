@@ -165,17 +165,17 @@ inline constexpr double error_allowed_of_stages = [] {
   }
 }();
 
-/// Judges the increments of a Newton iteration by their size over the tolerance (`weight`), and counts them. All norms are squared, to avoid roots in the hot loop. Converged: the remaining error,
-/// extrapolated with the observed rate, is at most what is allowed for a stage.
+/// Judges the increments of a Newton iteration, and counts them. All norms are squared, to avoid roots in the hot loop. Converged: the
+/// remaining error, extrapolated with the observed rate, is at most what is allowed for a stage.
 template <class Real, int n>
 struct newton_watch {
   static constexpr int max_iterations = 10;
   mask_of<Real> open, failed;
-  mask_of<Real> given_up;  ///< failed for good, not by rounding
-  Real last, left;         ///< squared: the last increment; the factor that bounds the remaining error by it
-  Real iterations;
-  const vec<Real, n>& weight;
-  double enough;  ///< squared: the error allowed, as a part of the tolerance
+  mask_of<Real> given_up;      ///< failed for good, not by rounding
+  Real last, left;             ///< squared: the last increment; the factor that bounds the remaining error by it
+  Real iterations;             ///< of stages
+  const vec<Real, n>& weight;  ///< one over the tolerance of each state
+  double enough;               ///< squared: the error allowed, as a part of the tolerance
 
   SALTUS_FN newton_watch(mask_of<Real> where, const vec<Real, n>& one_over_tolerance, double allowed)
       : open(where),

@@ -60,8 +60,8 @@ inline constexpr int attempts_for_time = 6;
 
 /// The maximum of `sign` times a quantity in a stretch of a step of length h: at the turning point of the cubic through its ends, then of
 /// the cubic through the last two points, if that lies between the ends behind which the maximum is known to lie. One of these ends may stay
-/// where it is: cubics through it would converge slowly where the quantity turns within a step. The reported place is that of the smallest
-/// slope. `look(at, q, d)` gives value and time derivative.
+/// where it is: cubics through it would converge slowly where the quantity turns within a step. The result is where the slope is smallest.
+/// `look(at, q, d)` gives value and time derivative.
 template <int Attempts, class Real, class Look>
 SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch<Real> s, Real h) {
   turned<Real> r{max(sign * s.q0, sign * s.q1), select(sign * s.q0 > sign * s.q1, s.left, s.right)};
@@ -104,8 +104,8 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_ste
   turns = turns & (part > Real(0.0)) & (part < Real(1.0));
   if (none(turns)) return;
   const auto step = interpolate<typename E::Method>(of.f, of.s);
-  const auto look = [&](Real place, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
-    quantity_on_step<R, E, Real>{x, of.s}.within(step, of.f, place, q, d);
+  const auto look = [&](Real fraction, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
+    quantity_on_step<R, E, Real>{x, of.s}.within(step, of.f, fraction, q, d);
   };
   if constexpr (with_time && E::Method::is_explicit && E::form::has_field && !has_constraints<typename E::form> &&
                 !is_series_method<typename E::Method>)
@@ -164,9 +164,9 @@ SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
   assign_where(where & (beyond > Real(0.0)), x.extreme[item], q.value);
 }
 
-/// The place in a step at which the quantity turns: the root of its time derivative on the dense output, between ends of opposite signs.
+/// The fraction of a step at which the quantity turns: the root of its time derivative on the dense output, between ends of opposite signs.
 template <class E, class Reduction, class Interpolant, class Real>
-SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant& step, Real guess, Real d0, Real d1) {
+SALTUS_FN_COLD Real zero_of_rate(const instance<E, Real>& x, const Interpolant& step, Real guess, Real d0, Real d1) {
   using form = typename E::form;
   constexpr int most = 40;
   const auto rate_at = [&](Real at) SALTUS_INLINE_LAMBDA {
@@ -184,7 +184,7 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
   // Regula falsi in the Illinois form: the value at the end that stays is halved.
   Real low = Real(0.0), high = Real(1.0), at_low = d0, at_high = d1, at = guess;
   auto low_stayed = mask_of<Real>::all(false), high_stayed = low_stayed;
-  auto open = mask_of<Real>::all(true);  // a lane that has settled keeps its place while others go on
+  auto open = mask_of<Real>::all(true);  // a lane that has settled stays while others go on
   for (int attempts = 0; attempts < most; ++attempts) {
     const Real rate = rate_at(at);
     const auto is_low = at_low * rate > Real(0.0);
@@ -218,7 +218,7 @@ SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E
   const auto from_start = p.d0 == Real(0.0);
   const Real at =
       select(from_start, Real(0.0),
-             turning_place<E, Reduction>(x, step, select(turns & !from_start, guess, Real(0.5)), p.d0, p.d1));
+             zero_of_rate<E, Reduction>(x, step, select(turns & !from_start, guess, Real(0.5)), p.d0, p.d1));
   const auto q = lifted_quantity<E, Reduction>(x, lifted(fma(at, of.s.h, of.s.t)), step(at), of.s.f0());
   take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *of.f.tol);
 }

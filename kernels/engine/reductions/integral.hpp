@@ -13,7 +13,7 @@ namespace saltus {
 template <class R, class E, class Real, class Run>
 SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                               const kept_reduction& kept, mask_of<Real> inside, const Run& run) {
-  constexpr int i = E::quantities::template place_of<R>;
+  constexpr int i = E::quantities::template number_of<R>;
   const int at = kept.at;
   const Real mean = s.at_start[i] + s.mean_change(i, s.h);
   if constexpr (R::kind == reduce::integral) {

@@ -27,7 +27,7 @@ struct reduced_event {
   const vec<pack<T, 1>, E::logged>& point;
 };
 
-/// The functions of a reduction R, with defaults that do nothing; `kept` is a kept_reduction, of which some need `item` or `at` alone. Within a
+/// The functions of a reduction R, with defaults that do nothing. `kept` is a kept_reduction; some take its `item` or `at` alone. Within a
 /// window a step counts as far as it lies in the window; steps end at the ends of windows.
 template <class E>
 struct reduction_defaults {
@@ -176,7 +176,7 @@ SALTUS_FN with_rate<typename E::form::template lifted<Real>> lifted_quantity(con
   } else {
     constexpr int i = Reduction::index;
     const auto one = [&](const vec<Real, E::n>& of) SALTUS_INLINE_LAMBDA {
-      return form::with_rates(of[i], [&](int j) SALTUS_INLINE_LAMBDA { return of[form::place(i, j)]; });
+      return form::with_rates(of[i], [&](int j) SALTUS_INLINE_LAMBDA { return of[form::rate_index(i, j)]; });
     };
     return {one(y), one(f)};
   }

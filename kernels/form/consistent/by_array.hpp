@@ -31,7 +31,7 @@ struct settling_by_array {
   SALTUS_FN static vec<Real, values> with_followers(vec<Real, values> sizes) {
     constexpr double most = 0x1p25;  // above the scale of free values (detail::weigh_start)
     for (int j = 0; j < unknowns; ++j) {
-      Real& size = sizes[layout::place(j) + layout::highest(j)];
+      Real& size = sizes[layout::first(j) + layout::highest(j)];
       size = select(size > Real(0.0), max(size, Real(most)), size);
     }
     return sizes;

@@ -43,7 +43,7 @@ struct settling {
     r.lacking = r.residual_of_worst = Real(0.0);
     r.worst = Real(-1.0);
     for (int l = 0; l < unknowns; ++l)
-      width[l] = k + series::d(l) >= 0 ? sizes[layout::place(l) + k + series::d(l)] : Real(0.0);
+      width[l] = k + series::d(l) >= 0 ? sizes[layout::first(l) + k + series::d(l)] : Real(0.0);
     for (int i = 0; i < unknowns; ++i) {
       Real largest = Real(0.0), terms = Real(0.0);
       if (k + series::c(i) >= 0)
@@ -52,7 +52,7 @@ struct settling {
             j[i][l] = Real(0.0);  // not a value of this stage
             continue;
           }
-          const Real size = abs(y[layout::place(l) + k + series::d(l)]);
+          const Real size = abs(y[layout::first(l) + k + series::d(l)]);
           terms = max(terms, abs(j[i][l]) * max(size, width[l]));
           j[i][l] = j[i][l] * width[l];
           largest = max(largest, abs(j[i][l]));
@@ -137,7 +137,7 @@ struct settling {
   SALTUS_FN static constexpr bool occurs_in_gradients(int value) {
     for (int e = 0; e < series::entries; ++e) {
       const auto at = series::entry(e);
-      const int l = value - layout::place(at.column);
+      const int l = value - layout::first(at.column);
       if (series::c(at.row) > 0 && 0 <= l && l <= series::d(at.column) - series::c(at.row)) return true;
     }
     return false;
@@ -211,7 +211,7 @@ struct settling {
     Real size = Real(0.0);
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
-      const int i = layout::place(l) + k + series::d(l);
+      const int i = layout::first(l) + k + series::d(l);
       size = max(size, abs(by[l]) / (abs(y[i]) + system.floor(i))) + not_finite(by[l]);
     }
     return size;
@@ -221,7 +221,7 @@ struct settling {
                              mask_of<Real> where) {
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
-      const int i = layout::place(l) + k + series::d(l);
+      const int i = layout::first(l) + k + series::d(l);
       y[i] = select(where, fma(share, by[l], y[i]), y[i]);
     }
   }
@@ -231,7 +231,7 @@ struct settling {
   SALTUS_FN static mask_of<Real> concerns(Real of, int i) {
     auto r = mask_of<Real>::all(false);
     for (int e = 0; e < series::entries; ++e)
-      if (const int j = series::entry(e).column; layout::place(j) <= i && i <= layout::place(j) + layout::highest(j))
+      if (const int j = series::entry(e).column; layout::first(j) <= i && i <= layout::first(j) + layout::highest(j))
         r = r | (of == Real(static_cast<double>(series::entry(e).row)));
     return r;
   }
@@ -358,7 +358,7 @@ struct settling {
     typename series::template run<Real, series::highest + 1> equations(t, y);
     for (int j = 0; j < unknowns; ++j)
       for (int l = 0; l <= layout::highest(j); ++l)
-        equations.x[j].c[l] = y[layout::place(j) + l] * Real(1.0 / detail::rising(0, l));
+        equations.x[j].c[l] = y[layout::first(j) + l] * Real(1.0 / detail::rising(0, l));
     const auto f = equations.at_order(0, fixed);
     for (int i = 0; i < unknowns; ++i) {
       const Real size = abs(f[i]) + not_finite(f[i]);
@@ -466,7 +466,7 @@ struct settling {
     constexpr double part = 0x1p-6;
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
-      const int i = layout::place(l) + k + series::d(l);
+      const int i = layout::first(l) + k + series::d(l);
       y[i] = select(where, fma(Real(part), min(sizes[i], abs(y[i]) + Real(1.0)), y[i]), y[i]);
     }
   }
