@@ -45,9 +45,9 @@ std::string group_of_events(std::int64_t index, std::int64_t chunks) {
 
 /// The name of the chunk with these rows.
 std::string chunk_of_rows(const field& f, std::int64_t index) {
-  std::vector<std::int64_t> numbers(f.axes.size());
-  numbers[0] = index;
-  return chunk_name(numbers);
+  std::vector<std::int64_t> place(f.axes.size());
+  place[0] = index;
+  return chunk_name(place);
 }
 
 /// Instances in a chunk: output.store_chunk, or 1/64 of the ensemble, but at most 4 MiB per variable and chunk.
