@@ -25,6 +25,7 @@
 
 #include "number/pack.hpp"
 #include "number/real.hpp"
+#include "number/solution_point.hpp"
 
 namespace saltus {
 

@@ -7,7 +7,6 @@
 #include "method/method_concept.hpp"
 #include "method/norm.hpp"
 #include "method/quadrature.hpp"
-#include "number/solution_point.hpp"
 
 namespace saltus {
 /// The address at which `new` constructs an object: <new> is not available on devices.

@@ -39,6 +39,7 @@
 
 #include "method/estimate.hpp"
 #include "number/real.hpp"
+#include "number/solution_point.hpp"
 
 namespace saltus {
 
