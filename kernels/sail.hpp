@@ -40,8 +40,9 @@ SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, 
     auto atol = tol.atol;
     for (int j = 0; j < E::directions; ++j) {
       const Real size = size_of_direction(x, j);
-      each<E::model_states>(
-          [&](int i) SALTUS_INLINE_LAMBDA { atol[E::form::place(i, j)] = tol.atol[E::form::place(i, j)] / size; });
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+        atol[E::form::rate_index(i, j)] = tol.atol[E::form::rate_index(i, j)] / size;
+      });
     }
     return atol;
   }
@@ -148,7 +149,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
         constraint_report<Real>* const report = has_constraints<form> ? &constraints : nullptr;
         if constexpr (is_series_method<typename E::Method> && !E::fixed_steps)
           return step_within_reach(x, tol, h, last, report, guards);
-        else return make_step<E, Real, E::follows_interpolant>({x.constants, &tol}, x.t, x.y, x.f, h, report);
+        else return make_step<E, Real, E::follows_interpolant>({x.constants, &tol}, {x.t, x.y, x.f}, h, report);
       },
       last);
   a.last = last;

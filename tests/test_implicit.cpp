@@ -179,7 +179,7 @@ void each_method(F&& body) {
 template <class Method, class System>
 [[gnu::noinline]] auto one_step(const System& system, double t, const vec<real, System::states>& y,
                                 const vec<real, System::states>& f0, double h) {
-  return step<Method>(system, real(t), y, f0, real(h));
+  return step<Method>(system, solution_point{real(t), y, f0}, real(h));
 }
 
 /// Errors of all states after constant steps over [0, t_end].
@@ -559,13 +559,13 @@ TEST(Lanes, DoNotFeelEachOther) {
       size.set(lane, h[lane]);
     }
     f = all.rhs(lanes(0.0), y);
-    const auto s = step<M>(all, lanes(0.0), y, f, size);
+    const auto s = step<M>(all, solution_point{lanes(0.0), y, f}, size);
     int wrong = 0;
     for (int lane = 0; lane < W; ++lane) {
       many<real> one;
       one.lambda = real(lambda[lane]), one.root = real(root[lane]);
       const vec<real, 1> at{{real(y0[lane])}};
-      const auto alone = step<M>(one, real(0.0), at, one.rhs(real(0.0), at), real(h[lane]));
+      const auto alone = step<M>(one, solution_point{real(0.0), at, one.rhs(real(0.0), at)}, real(h[lane]));
       EXPECT_EQ(bool(alone.solved), s.solved[lane]) << M::name << " " << lane;
       EXPECT_EQ(bool(alone.singular), s.singular[lane]) << M::name << " " << lane;
       EXPECT_EQ(alone.evaluations.v, s.evaluations.get(lane)) << M::name << " " << lane;

@@ -451,7 +451,7 @@ struct one_step {
   void make() {
     const saltus::step_system<E, R> f{x.constants};
     x.f = f(x.t, x.y);
-    interpolant = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
+    interpolant = saltus::interpolate<Method>(f, saltus::step<Method>(f, saltus::solution_point{x.t, x.y, x.f}, x.h));
     begin = on_step()(R(0.0)), end = on_step()(R(1.0));
     for (int i = 0; i < E::ng; ++i) {
       x.constants.guard_values[i] = saltus::settle<E>(i, begin.g.value[i], begin.g.rate[i]);

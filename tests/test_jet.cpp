@@ -61,12 +61,12 @@ struct series {
   series(const F& function, const Base (&cu)[4], const Base (&cw)[3]) {
     jet_table<Base> table(numbers, orders, room);
     for (int k = 0; k < orders; ++k) {
-      table.place(0)[k] = k < 4 ? cu[k] : Base(0.0);
-      table.place(1)[k] = k < 3 ? cw[k] : Base(0.0);
+      table.row(0)[k] = k < 4 ? cu[k] : Base(0.0);
+      table.row(1)[k] = k < 3 ? cw[k] : Base(0.0);
     }
     for (int k = 0; k < orders; ++k) {
       table.begin(k, 2);
-      const jet<Base> u(table.place(0), &table), w(table.place(1), &table);
+      const jet<Base> u(table.row(0), &table), w(table.row(1), &table);
       of[k] = function(u, w).coefficient(k);
     }
     EXPECT_FALSE(table.overflowed());
@@ -173,10 +173,10 @@ TEST(jet, polynomials_of_time_leave_out_what_is_zero) {
   const auto coefficients = [](int degree, real(&of)[orders]) {
     real numbers[jet_table<real>::size(orders, room)];
     jet_table<real> table(numbers, orders, room);
-    for (int k = 0; k < orders; ++k) table.place(0)[k] = real(k == 0 ? 0.75 : k == 1 ? 1.0 : 0.0);
+    for (int k = 0; k < orders; ++k) table.row(0)[k] = real(k == 0 ? 0.75 : k == 1 ? 1.0 : 0.0);
     for (int k = 0; k < orders; ++k) {
       table.begin(k, 1);
-      const jet<real> t(table.place(0), &table, degree);
+      const jet<real> t(table.row(0), &table, degree);
       const auto square = 2.0 * (t * t) - t, wave = sin(3.0 * t) * cos(3.0 * t) + sqrt(square);
       of[k] =
           (wave + exp(square) / (1.0 + square) + pow(1.0 + square, -1.5) + log(t + 1.0) + tan(0.5 * t)).coefficient(k);
@@ -248,9 +248,9 @@ TEST(jet, a_table_that_is_too_small_tells_so) {
   constexpr series_room two = {2, 1};
   real numbers[jet_table<real>::size(orders, two)];
   jet_table<real> table(numbers, orders, two);
-  for (int k = 0; k < orders; ++k) table.place(0)[k] = real(k == 0 ? 1.0 : 0.0);
+  for (int k = 0; k < orders; ++k) table.row(0)[k] = real(k == 0 ? 1.0 : 0.0);
   table.begin(0, 1);
-  const jet<real> u(table.place(0), &table);
+  const jet<real> u(table.row(0), &table);
   const auto one = (u + u) * u;  // a factor is stored, and half a sum of the next order
   EXPECT_FALSE(table.overflowed());
   const auto another = one * one;
@@ -263,7 +263,7 @@ TEST(jet, keeps_what_becomes_a_factor_once) {
   using real = pack<double, 1>;
   const auto s = series_of<real>([](auto u, auto w) {
     const auto& table = *u.table;
-    const auto kept = [&] { return (table.next - table.place(2)) / table.length; };
+    const auto kept = [&] { return (table.next - table.row(2)) / table.length; };
     const auto sum = 2.0 * (u + w) - u / 3.0;
     EXPECT_EQ(kept(), 0);
     const auto square = sum * sum, product = sum * u;

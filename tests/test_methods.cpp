@@ -33,7 +33,7 @@ double oscillator_error(double t_end, int steps) {
   vec<real, 2> y;
   y[0] = 1.0, y[1] = 0.0;
   const real h = t_end / steps;
-  for (int i = 0; i < steps; ++i) y = step<Method>(f, real(0.0), y, f(real(0.0), y), h).y1;
+  for (int i = 0; i < steps; ++i) y = step<Method>(f, solution_point{real(0.0), y, f(real(0.0), y)}, h).y1;
   return std::hypot(y[0].v - std::cos(t_end), y[1].v + std::sin(t_end));
 }
 
@@ -68,7 +68,7 @@ double dense_error(double h) {
   const double t0 = 0.3;
   vec<real, 1> y;
   y[0] = std::exp(std::sin(t0));
-  const auto s = step<Method>(f, real(t0), y, f(real(t0), y), real(h));
+  const auto s = step<Method>(f, solution_point{real(t0), y, f(real(t0), y)}, real(h));
   const auto interpolant = interpolate<Method>(f, s);
   double worst = 0;
   for (int i = 1; i < 16; ++i)
@@ -87,7 +87,7 @@ TEST(Method, DenseOutputHasItsOrder) {
     const oscillator f;
     vec<real, 2> y;
     y[0] = 0.8, y[1] = -0.3;
-    const auto s = step<M>(f, real(0.0), y, f(real(0.0), y), real(0.25));
+    const auto s = step<M>(f, solution_point{real(0.0), y, f(real(0.0), y)}, real(0.25));
     const auto interpolant = interpolate<M>(f, s);
     for (int i = 0; i < 2; ++i) {
       EXPECT_DOUBLE_EQ(interpolant(real(0.0))[i].v, y[i].v);
@@ -154,7 +154,8 @@ TEST(LowStorage, WhatDoesNotMoveStays) {
   vec<real, 3> y, none;
   y[0] = 0.1, y[1] = -1e5 / 3, y[2] = 1e-300;
   none[0] = none[1] = none[2] = 0.0;
-  const auto s = step<M>([&](real, const vec<real, 3>&) { return none; }, real(0.0), y, none, real(0.7));
+  const auto s =
+      step<M>([&](real, const vec<real, 3>&) { return none; }, solution_point{real(0.0), y, none}, real(0.7));
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(s.y1[i].v, y[i].v);
     EXPECT_EQ(local_error(s)[i].v, 0.0);
@@ -177,7 +178,7 @@ TEST(LowStorage, EstimatesLikeItsButcherForm) {
     k[i] = f(real(0.0), point);
     for (int q = 0; q < 2; ++q) error[q] += h.v * M::e[i] * k[i][q].v;
   }
-  const auto s = step<M>(f, real(0.0), y, f(real(0.0), y), h);
+  const auto s = step<M>(f, solution_point{real(0.0), y, f(real(0.0), y)}, h);
   for (int q = 0; q < 2; ++q) {
     EXPECT_NEAR(s.error[q].v, error[q], 1e-15);
     EXPECT_GT(std::fabs(error[q]), 1e-6);

@@ -65,10 +65,10 @@ void expect_the_solution_of_the_dense(std::mt19937& random, const elimination_pr
   vec<Real, n> b, x;
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) a[i][j] = Real(0.0);
-    a[i][i] = sparse.numbers[p.place[static_cast<std::size_t>(i)]] =
+    a[i][i] = sparse.numbers[p.position[static_cast<std::size_t>(i)]] =
         Real(diagonal[static_cast<std::size_t>(i)]) * (Real(1.5) + random_row<W>(random));
     b[i] = random_row<W>(random);
-    x[p.place[static_cast<std::size_t>(i)]] = b[i];
+    x[p.position[static_cast<std::size_t>(i)]] = b[i];
   }
   for (const auto& e : entries)
     a[std::max(e.row, e.column)][std::min(e.row, e.column)] = sparse.numbers[p.number_of(e.row, e.column)] =
@@ -80,7 +80,7 @@ void expect_the_solution_of_the_dense(std::mt19937& random, const elimination_pr
     double size = 0;
     for (int i = 0; i < n; ++i) size = std::max(size, std::fabs(expected[i].get(lane)));
     for (int i = 0; i < n; ++i)
-      ASSERT_NEAR(x[p.place[static_cast<std::size_t>(i)]].get(lane), expected[i].get(lane), 1e-11 * size) << i;
+      ASSERT_NEAR(x[p.position[static_cast<std::size_t>(i)]].get(lane), expected[i].get(lane), 1e-11 * size) << i;
   }
 }
 
@@ -110,8 +110,8 @@ TEST(Sparse, OrdersThatKeepPivotsFromZeroHaveTheSolutionsOfDenseOnes) {
     ASSERT_EQ(order.size(), static_cast<std::size_t>(n));
     const auto program = eliminate(order, entries);
     for (const auto& e : jacobian)
-      ASSERT_GT(program.place[static_cast<std::size_t>(velocities + e.row)],
-                program.place[static_cast<std::size_t>(e.column)]);
+      ASSERT_GT(program.position[static_cast<std::size_t>(velocities + e.row)],
+                program.position[static_cast<std::size_t>(e.column)]);
     std::vector<double> diagonal(n, 0.0);
     std::fill_n(diagonal.begin(), velocities, 60.0);
     expect_the_solution_of_the_dense<4>(random, program, entries, diagonal);

@@ -179,7 +179,7 @@ void netcdf_file::must_fit(const netcdf_variable& v, place count) const {
                                           numbers, v.name, bytes_));
 }
 
-std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, place count) const {
+std::vector<double> netcdf_file::reals(const netcdf_variable& v, position start, position count) const {
   must_be_numbers(v, 2);
   must_fit(v, count);
   std::vector<double> values(count[0] * count[1]);

@@ -60,8 +60,8 @@ class netcdf_file {
 
   /// The number of values in a variable of at most one dimension.
   std::size_t length(const netcdf_variable& v) const;
-  using place = std::array<std::size_t, 2>;
-  std::vector<double> reals(const netcdf_variable& v, place start, place count) const;
+  using position = std::array<std::size_t, 2>;
+  std::vector<double> reals(const netcdf_variable& v, position start, position count) const;
   std::vector<long long> integers(const netcdf_variable& v, std::size_t start, std::size_t count) const;
   /// All values of a variable of at most one dimension, converted from the type of the file to double.
   std::vector<double> column(const netcdf_variable& v) const;

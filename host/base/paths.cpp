@@ -155,8 +155,8 @@ std::vector<std::string> builtin_names() {
   return names;
 }
 
-fs::path find_model(const std::string& name, const std::string& place) {
-  const std::string prefix = place.empty() ? fmt::format("model {}", name) : place;
+fs::path find_model(const std::string& name, const std::string& begin) {
+  const std::string prefix = begin.empty() ? fmt::format("model {}", name) : begin;
   if (name.find('/') != std::string::npos || fs::path(name).extension() == ".hpp") {
     if (!fs::is_regular_file(name)) throw error(exit_usage, fmt::format("{}: no such file", prefix));
     return fs::canonical(name);

@@ -23,7 +23,7 @@ std::filesystem::path cache_folder();
 std::vector<std::string> builtin_names();
 
 /// The header of a model: a built-in by name, or a path. Throws `error` (usage) with the nearest name if there is none;
-/// `place` begins the message.
-std::filesystem::path find_model(const std::string& name, const std::string& place = {});
+/// `begin` begins the message.
+std::filesystem::path find_model(const std::string& name, const std::string& begin = {});
 
 }  // namespace saltus::host

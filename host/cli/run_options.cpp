@@ -10,13 +10,12 @@ namespace saltus::host {
 
 namespace {
 
-/// An option that becomes a flag of the study, in the order of the command line.
-void take(CLI::App* command, run_arguments& to, const char* flags, const char* kept, const char* value,
-          const std::string& help) {
+/// An option that becomes a flag of the study, by the first of its names, in the order of the command line.
+void take(CLI::App* command, run_arguments& to, const std::string& names, const char* value, const std::string& help) {
   command
       ->add_option_function<std::vector<std::string>>(
-          flags,
-          [&to, kept](const std::vector<std::string>& values) {
+          names,
+          [&to, kept = names.substr(0, names.find(','))](const std::vector<std::string>& values) {
             for (const auto& v : values) to.flags.push_back({kept, v});
           },
           help)
@@ -39,19 +38,17 @@ void add_run_options(CLI::App* command, run_arguments& to) {
                    "a spec ./my_sweep.toml, a built-in's name, or a header ./my_model.hpp; with --instance a result")
       ->required()
       ->type_name("");
-  take(command, to, "--set", "--set", "KEY=VALUE",
-       "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
-  take(command, to, "-n", "-n", "COUNT",
+  take(command, to, "--set", "KEY=VALUE", "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
+  take(command, to, "-n", "COUNT",
        "number of instances: of samples, of the one range that is swept, or of rows of a CSV file");
-  take(command, to, "--seed", "--seed", "N", "seed of the random samples");
-  take(command, to, "--method", "--method", "NAME", "integration method");
-  take(command, to, "--backend", "--backend", "NAME", "auto, cpu, cuda or all");
-  take(command, to, "--devices", "--devices", "LIST", "numbers of CUDA devices: 0,1; or all");
-  take(command, to, "--threads", "--threads", "N", "CPU threads; 0: all cores");
-  take(command, to, "--lanes", "--lanes", "N",
-       "instances per vector; 0: as wide as the machine, 1: the scalar reference");
-  take(command, to, "--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
-  take(command, to, "-o,--output", "-o", "FILE", "result: " + formats_text());
+  take(command, to, "--seed", "N", "seed of the random samples");
+  take(command, to, "--method", "NAME", "integration method");
+  take(command, to, "--backend", "NAME", "auto, cpu, cuda or all");
+  take(command, to, "--devices", "LIST", "numbers of CUDA devices: 0,1; or all");
+  take(command, to, "--threads", "N", "CPU threads; 0: all cores");
+  take(command, to, "--lanes", "N", "instances per vector; 0: as wide as the machine, 1: the scalar reference");
+  take(command, to, "--chunk", "N", "instances per chunk; 0: chosen");
+  take(command, to, "-o,--output", "FILE", "result: " + formats_text());
   add_json(command, to.as_json);
   command->add_flag("-q,--quiet", to.quiet, "no progress, and no summary but of what did not end well");
 }

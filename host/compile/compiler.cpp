@@ -266,10 +266,10 @@ std::optional<built> from_cache(const std::string& request) {
 }
 
 [[noreturn]] void fail_to_compile(const scratch_folder& scratch, const std::vector<std::string>& command,
-                                  const std::string& text, const std::string& said, const fs::path& header,
+                                  const std::string& said, const fs::path& header,
                                   const std::optional<file_list>& files) {
   const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log", source = scratch / "module.cpp";
-  write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), text, said));
+  write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), read_file(source), said));
   fs::rename(log, kept);
   std::set<fs::path> own = {header};
   if (files) own.insert(files->own.begin(), files->own.end());
@@ -300,7 +300,7 @@ built compile(const std::string& text, const fs::path& header, const std::vector
   command.insert(command.end(), {source.string(), "-o", fresh.string()});
   const auto [status, said] = run_program(command, stop);
   if (stop) throw error(exit_interrupted, "interrupted while compiling");
-  if (status != 0) fail_to_compile(scratch, command, text, said, header, files);
+  if (status != 0) fail_to_compile(scratch, command, said, header, files);
   if (!fs::exists(fresh))
     throw error(exit_failure,
                 fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", find_compiler().program.string()));

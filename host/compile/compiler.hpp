@@ -95,8 +95,7 @@ std::optional<file_list> files_of(const std::string& text, const std::vector<std
 bool may_be_remembered(const file_list& files);
 
 /// The text that tells a module of a model's derivative array (kernels/model/offsets.hpp).
-std::string array_text(const std::string& model, int times, int rank, double time_scale, const std::vector<int>& order,
-                       const std::vector<int>& observed);
+std::string array_text(const std::string& model, const model_array& array, const std::vector<int>& observed);
 /// The source text of a module's engine type, shared by CPU and CUDA modules.
 std::string engine_text(const plan& p);
 /// The last lines of engine_text; they identify the module among those of one model.

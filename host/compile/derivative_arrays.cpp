@@ -57,6 +57,8 @@ array_shape shape_of(const model& m, const conditions& known, const std::vector<
 /// Compiles the function that evaluates the array up to F^(most_times).
 built build_array(const model& m, const array_shape& shape, const std::vector<int>& observed,
                   const cancellation& stop) {
+  model_array array{};
+  array.times = most_times, array.rank = 1, array.time_scale = 1.0, array.order = shape.order;
   const auto text = fmt::format(
       "#include \"form/array_for_host.hpp\"\n"
       "#include \"form/time_direction.hpp\"\n"
@@ -68,8 +70,8 @@ built build_array(const model& m, const array_shape& shape, const std::vector<in
       "{{\n"
       "  saltus::array_for_host<saltus::model_functions<::{2}, saltus::forward_time>>(t, p, d, sides, x, f, by);\n"
       "}}\n",
-      m.header.string(), array_text(m.name, most_times, 1, 1.0, shape.order, observed), m.name,
-      1 + std::max(m.kept_series, 255), 1 + std::max(m.kept_numbers, 255));
+      m.header.string(), array_text(m.name, array, observed), m.name, 1 + std::max(m.kept_series, 255),
+      1 + std::max(m.kept_numbers, 255));
   return build_module(text, m.header, stop, optimised::no);
 }
 

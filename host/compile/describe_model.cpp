@@ -85,7 +85,7 @@ equation_record record_from(const abi::equation_record& r) {
 model model_from(const abi::description* d, const fs::path& header, const std::vector<fs::path>& files) {
   if (!(d->t_begin < d->t_end))
     throw error(exit_model,
-                fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
+                fmt::format("{}: span must be {{begin, end}} with begin < end", location_of(header, {"span"})));
   model m;
   m.name = d->name;
   m.title = text_or_none(d->title);

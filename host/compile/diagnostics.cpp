@@ -110,7 +110,7 @@ std::string known_mistake(const std::string& text, const std::string& line, cons
 
 }  // namespace
 
-std::string place_of(const fs::path& header, std::vector<std::string> words) {
+std::string location_of(const fs::path& header, std::vector<std::string> words) {
   const std::string text = read_file(header);
   words.insert(words.end(), {"struct " + header.stem().string(), "struct"});
   for (const auto& word : words)
@@ -132,16 +132,16 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
     line.resize(std::min(line.size(), longest));  // regular expressions recurse
     std::smatch m, of;
     if (std::regex_search(line, m, undefined))
-      return fmt::format("{}: {} is declared but not defined", place_of(header, {m[1]}), m[1].str());
+      return fmt::format("{}: {} is declared but not defined", location_of(header, {m[1]}), m[1].str());
     if (!std::regex_search(line, m, located)) continue;
     const fs::path file = m[1].str();
     const std::string line_number = m[2].matched ? m[2] : m[4], column = m[3];
     std::string text = m[5].str().substr(0, shown);
     const bool mine = own.count(fs::absolute(file).lexically_normal()) > 0;
     if (!mine && std::regex_search(text, of, assertion))
-      return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
+      return fmt::format("{}: {}", location_of(header, named_in(of[1])), of[1].str());
     if (file == source && std::stoi(line_number) == line_after_model)
-      return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
+      return fmt::format("{}: a brace that is opened here or below is never closed", location_of(header, {}));
     if (const auto known = known_mistake(text, line, mine ? advice_on_const(file, std::stoi(line_number)) : "");
         !known.empty())
       text = known;

@@ -9,9 +9,9 @@
 
 namespace saltus::host {
 
-/// The place of the first of these words that the header contains: "/my/ball.hpp:12". If it contains none, the place of
+/// The location of the first of these words that the header contains: "/my/ball.hpp:12". If it contains none, the location of
 /// the struct.
-std::string place_of(const std::filesystem::path& header, std::vector<std::string> words);
+std::string location_of(const std::filesystem::path& header, std::vector<std::string> words);
 
 /// The line of a module on which its model must have ended, whatever its header contains.
 inline constexpr int line_after_model = 3;

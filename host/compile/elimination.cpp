@@ -46,7 +46,7 @@ std::vector<matrix_entry> entries_of_both(int velocities, const std::vector<matr
 }  // namespace
 
 int elimination_program::number_of(int i, int j) const {
-  const auto [first, last] = std::minmax(place[at(i)], place[at(j)]);
+  const auto [first, last] = std::minmax(position[at(i)], position[at(j)]);
   if (first == last) return first;
   const auto begin = row.begin() + start[at(first)], end = row.begin() + start[at(first) + 1];
   return unknowns() + static_cast<int>(std::lower_bound(begin, end, last) - row.begin());
@@ -55,13 +55,13 @@ int elimination_program::number_of(int i, int j) const {
 elimination_program eliminate(const std::vector<int>& order, const std::vector<matrix_entry>& entries) {
   const int n = static_cast<int>(order.size());
   elimination_program p;
-  p.place.resize(order.size());
-  for (int i = 0; i < n; ++i) p.place[at(order[at(i)])] = i;
+  p.position.resize(order.size());
+  for (int i = 0; i < n; ++i) p.position[at(order[at(i)])] = i;
   auto g = graph_of(n, entries);
   p.start.push_back(0);
   for (const int unknown : order) {
     std::vector<int> rows;
-    for (const int other : g[at(unknown)]) rows.push_back(p.place[at(other)]);
+    for (const int other : g[at(unknown)]) rows.push_back(p.position[at(other)]);
     std::sort(rows.begin(), rows.end());
     p.row.insert(p.row.end(), rows.begin(), rows.end());
     p.start.push_back(static_cast<int>(p.row.size()));
@@ -141,7 +141,7 @@ std::optional<mechanical_elimination> elimination_of(const model& m) {
   e.colours = 1 + *std::max_element(e.colour.begin(), e.colour.end());
   constexpr int smallest = 12;                 // velocities
   constexpr std::size_t most_numbers = 65535;  // the tables use 16-bit numbers
-  const bool fits = e.program.place.size() + e.program.row.size() <= most_numbers;
+  const bool fits = e.program.position.size() + e.program.row.size() <= most_numbers;
   const bool pays =
       e.velocities >= smallest && 4 * static_cast<long long>(e.program.target.size()) <= e.dense_updates();
   e.chosen = fits && (m.elimination == abi::elimination::sparse || (m.elimination != abi::elimination::dense && pays));
@@ -193,7 +193,7 @@ std::string elimination_text(const model& m) {
              "struct saltus::elimination_tables<::{}> {{\n"
              "  static constexpr int unknowns = {}, entries = {}, colours = {};\n",
              m.name, program.unknowns(), program.row.size(), e->colours) +
-         table("place", program.place) + table("start", program.start) + table("row", program.row) +
+         table("position", program.position) + table("start", program.start) + table("row", program.row) +
          table("target", program.target) + table("colour_of", e->colour) + jacobian_tables(*e, m.structure->jacobian) +
          mass_tables(*e, m.structure->mass) + "};\n";
 }

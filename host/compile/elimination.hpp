@@ -12,13 +12,13 @@ namespace saltus::host {
 
 /// L D L' of matrices of one pattern, in the layout of kernels/linear/sparse_ldl.hpp.
 struct elimination_program {
-  std::vector<int> place;   ///< position of each unknown in the order of elimination
-  std::vector<int> start;   ///< [unknowns + 1] first entry of each column of L
-  std::vector<int> row;     ///< row of each entry, ascending in its column
-  std::vector<int> target;  ///< number to which each multiply-add goes
+  std::vector<int> position;  ///< of each unknown in the order of elimination
+  std::vector<int> start;     ///< [unknowns + 1] first entry of each column of L
+  std::vector<int> row;       ///< row of each entry, ascending in its column
+  std::vector<int> target;    ///< number to which each multiply-add goes
 
-  int unknowns() const { return static_cast<int>(place.size()); }
-  /// The number that holds the entry of two unknowns: for i = j the unknown's place; entries of L come after the
+  int unknowns() const { return static_cast<int>(position.size()); }
+  /// The number that holds the entry of two unknowns: for i = j the unknown's position; entries of L come after the
   /// diagonal.
   int number_of(int i, int j) const;
 };

@@ -31,8 +31,7 @@ std::string series_text(const plan& p) {
 std::string offsets_text(const model& m) {
   if (!m.offsets) return {};
   const auto& o = *m.offsets;
-  if (o.array)
-    return array_text(m.name, o.array->times, o.array->rank, o.array->time_scale, o.array->order, o.observed);
+  if (o.array) return array_text(m.name, *o.array, o.observed);
   std::vector<std::string> c, d, entries, conditions;
   std::vector<int> levels, first_entries = {0}, first_directions = {0};
   for (const auto& set : o.sets) {
@@ -85,12 +84,12 @@ std::string form_text(const plan& p) {
 }
 }  // namespace
 
-std::string array_text(const std::string& model, int times, int rank, double time_scale, const std::vector<int>& order,
-                       const std::vector<int>& observed) {
+std::string array_text(const std::string& model, const model_array& array, const std::vector<int>& observed) {
   return fmt::format(
       "template <> inline constexpr saltus::array_offsets<{}> saltus::offsets_of<::{}>{{{}, {}, {:.17g}, {{{}}}, "
       "{{{}}}}};\n",
-      order.size(), model, times, rank, time_scale, fmt::join(order, ", "), fmt::join(observed, ", "));
+      array.order.size(), model, array.times, array.rank, array.time_scale, fmt::join(array.order, ", "),
+      fmt::join(observed, ", "));
 }
 
 std::string engine_name(const plan& p) {

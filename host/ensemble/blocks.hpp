@@ -30,10 +30,10 @@ inline chunk_blocks blocks_of(std::int64_t all, std::int64_t first_id, std::int6
   return {first, (instances - first + (last ? block - 1 : 0)) / block};
 }
 
-/// The place of the 2^level blocks from number * 2^level on.
-struct block_place {
+/// The node of the 2^level blocks from number * 2^level on.
+struct block_node {
   std::int64_t level, number;
-  auto operator<=>(const block_place&) const = default;
+  auto operator<=>(const block_node&) const = default;
 };
 
 /// Sums of blocks, merged in pairs by number, then the results in pairs, and so on: rounding errors grow with the
@@ -46,7 +46,7 @@ class block_tree {
 
   /// `join(early, late)` merges two sums.
   template <class Join>
-  void push(block_place here, Sum of, Join&& join) {
+  void push(block_node here, Sum of, Join&& join) {
     while (here.level < top_) {
       const auto other = pending_.find({here.level, here.number ^ 1});
       if (other == pending_.end()) break;
@@ -66,12 +66,12 @@ class block_tree {
   }
 
   /// The sums that remain, those of few blocks first: if all blocks have arrived, these are the later ones.
-  const std::map<block_place, Sum>& pending() const { return pending_; }
-  std::map<block_place, Sum> take() { return std::exchange(pending_, {}); }
+  const std::map<block_node, Sum>& pending() const { return pending_; }
+  std::map<block_node, Sum> take() { return std::exchange(pending_, {}); }
 
  private:
   std::int64_t top_;
-  std::map<block_place, Sum> pending_;
+  std::map<block_node, Sum> pending_;
 };
 
 /// Collects blocks whose rows are spread over several chunks.

@@ -179,9 +179,9 @@ void chunk_data::log_kept_rows(const event_selection& which) {
   const auto width = static_cast<std::size_t>(2 + 2 * log.state_count);
   const long long first = which.first, last = which.last;
   for (std::size_t slot = 0; slot < logged.size(); ++slot) {
-    const auto append = [&](long long place) {
+    const auto append = [&](long long kept) {
       const double* const row =
-          &kept_rows[(slot * static_cast<std::size_t>(first + last) + static_cast<std::size_t>(place)) * width];
+          &kept_rows[(slot * static_cast<std::size_t>(first + last) + static_cast<std::size_t>(kept)) * width];
       log.append(static_cast<long long>(slot), row[0], static_cast<int>(row[1]), row + 2, row + 2 + log.state_count);
     };
     const long long rows = std::exchange(logged[slot], 0);

@@ -21,7 +21,7 @@ namespace saltus::host {
 /// Instances of a chunk that lanes could not continue, in the order of arrival, with their last accepted points
 /// (abi::snapshot).
 struct exception_list {
-  std::vector<long long> slot;      ///< place of the instance in its chunk
+  std::vector<long long> slot;      ///< of the instance in its chunk
   std::vector<double> reals;        ///< [row][record_reals]
   std::vector<long long> integers;  ///< [row][record_integers]
 

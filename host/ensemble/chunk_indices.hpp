@@ -18,7 +18,7 @@ struct co_moment {
 
 /// The sums of one chunk: by blocks as in chunk_statistics, but of another size; merged as far as possible.
 struct chunk_indices {
-  std::map<block_place, std::vector<co_moment>> sums = {};  ///< [outcome, item]
+  std::map<block_node, std::vector<co_moment>> sums = {};  ///< [outcome, item]
   /// instances of the whole chunk that failed or did not finish
   std::int64_t failed = 0;
   std::vector<std::int64_t> first_failed = {};  ///< their first ids

@@ -17,11 +17,11 @@ struct worker {
   backend& where;
   int width;        ///< ranges that it integrates at once
   int tickets = 0;  ///< ranges that it may still get
-  std::counting_semaphore<> places;
+  std::counting_semaphore<> permits;
   std::int64_t instances = 0;
   double seconds = 0;  ///< of integration, summed over concurrent ranges
 
-  worker(backend& b, int concurrency) : where(b), width(concurrency), places(concurrency) {}
+  worker(backend& b, int concurrency) : where(b), width(concurrency), permits(concurrency) {}
   bool has_shown_its_speed() const { return instances > 0 && seconds > 0; }
   double instances_per_second() const { return static_cast<double>(instances) / seconds * width; }
 };
@@ -107,7 +107,7 @@ chunk_queue::~chunk_queue() = default;
 
 std::size_t chunk_queue::workers() const { return state_->workers.size(); }
 backend& chunk_queue::operator[](std::size_t worker) { return state_->workers[worker]->where; }
-std::counting_semaphore<>& chunk_queue::places(std::size_t worker) { return state_->workers[worker]->places; }
+std::counting_semaphore<>& chunk_queue::permits(std::size_t worker) { return state_->workers[worker]->permits; }
 
 int chunk_queue::threads() const {
   if (!state_->is_shared()) return state_->workers.front()->width;

@@ -34,8 +34,8 @@ class chunk_queue {
 
   std::size_t workers() const;
   backend& operator[](std::size_t worker);
-  /// A semaphore with one place for each range that the worker may integrate at once.
-  std::counting_semaphore<>& places(std::size_t worker);
+  /// A semaphore with one permit for each range that the worker may integrate at once.
+  std::counting_semaphore<>& permits(std::size_t worker);
 
   /// Threads that ranges occupy at once; some of them only wait.
   int threads() const;

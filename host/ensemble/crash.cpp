@@ -72,15 +72,15 @@ std::string function_at(const plan& p, const abi::module& module, int signal, co
   const auto asked = run_program(command, stop);
   const std::string kernels = (home() / "kernels").string();
   std::stringstream said(asked.said);
-  for (std::string name, place; std::getline(said, name) && std::getline(said, place);) {
-    const auto file = place.substr(0, place.find(':'));
+  for (std::string name, location; std::getline(said, name) && std::getline(said, location);) {
+    const auto file = location.substr(0, location.find(':'));
     if (asked.status != 0 || file == "??" || file.starts_with(kernels) || file.find("module.cpp") != file.npos)
       continue;
     if (file.starts_with("/usr/")) continue;
     name = name.substr(0, name.find_first_of("(<"));
     name = name.substr(name.find(' ') == name.npos ? 0 : name.rfind(' ') + 1);  // without the return type
     if (const auto scope = name.rfind("::"); scope != name.npos) name = name.substr(scope + 2);
-    const auto line = place.substr(file.size(), place.find(' ') - file.size());
+    const auto line = location.substr(file.size(), location.find(' ') - file.size());
     const auto path = std::filesystem::path(file).lexically_normal();
     return fmt::format("in {}, {}{}", name, path == p.model.header ? p.model.header.string() : path.string(), line);
   }

@@ -17,18 +17,18 @@ void factor(int n, double* a, int* rows) {
   using matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
   Eigen::Map<matrix> whole(reinterpret_cast<Number*>(a), n, n);
   const Eigen::PartialPivLU<Eigen::Ref<matrix>> lu(whole);
-  // Converts the permutation to a sequence of exchanges; `row_at` and `place_of` follow the rows through them.
-  const auto& to = lu.permutationP().indices();  // row i goes to place to[i]
-  std::vector<int> row_at(n), place_of(n);
-  for (int i = 0; i < n; ++i) row_at[i] = place_of[i] = i;
+  // Converts the permutation to a sequence of exchanges; `row_at` and `position_of` follow the rows through them.
+  const auto& to = lu.permutationP().indices();  // row i goes to position to[i]
+  std::vector<int> row_at(n), position_of(n);
+  for (int i = 0; i < n; ++i) row_at[i] = position_of[i] = i;
   std::vector<int> wanted(n);
   for (int i = 0; i < n; ++i) wanted[to[i]] = i;
   for (int k = 0; k < n; ++k) {
-    const int from = place_of[wanted[k]];
+    const int from = position_of[wanted[k]];
     rows[k] = from;
     std::swap(row_at[k], row_at[from]);
-    place_of[row_at[k]] = k;
-    place_of[row_at[from]] = from;
+    position_of[row_at[k]] = k;
+    position_of[row_at[from]] = from;
   }
 }
 

@@ -31,7 +31,7 @@ class event_log {
   std::size_t memory = max_in_memory;  ///< bytes of rows that stay in memory
 
   // The rows in memory, in order of arrival; code that adds to these columns directly calls `spill_if_long`.
-  std::vector<long long> slot;  ///< place of the instance in its chunk
+  std::vector<long long> slot;  ///< of the instance in its chunk
   std::vector<double> time;
   std::vector<int> guard;
   std::vector<double> before, after;  ///< [row][state_count]

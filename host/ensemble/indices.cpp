@@ -150,7 +150,7 @@ std::vector<co_moment> morris_sums(const std::vector<double>& y, const std::vect
 
 constexpr std::size_t fast_items(int harmonics) { return 2 + 2 * static_cast<std::size_t>(harmonics); }
 
-/// The factors of a result at place i of a curve, for each of its sums except the first.
+/// The factors of a result at point i of a curve, for each of its sums except the first.
 std::vector<double> fast_waves(const design& d, std::int64_t i) {
   std::vector<double> r;
   const auto n = static_cast<unsigned __int128>(d.count);

@@ -47,8 +47,8 @@ std::vector<int> sorted_by(std::int64_t count, int ranks, Rank&& rank_of) {
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
   for (std::int64_t i = 0; i < count; ++i) {
-    int& place = next[static_cast<std::size_t>(rank[static_cast<std::size_t>(i)])];
-    slots[static_cast<std::size_t>(place++)] = static_cast<int>(i);
+    int& slot = next[static_cast<std::size_t>(rank[static_cast<std::size_t>(i)])];
+    slots[static_cast<std::size_t>(slot++)] = static_cast<int>(i);
   }
   return slots;
 }

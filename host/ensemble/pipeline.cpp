@@ -30,13 +30,13 @@ namespace saltus::host {
 
 namespace {
 
-/// One place of a semaphore, held while this lives.
-class place {
+/// A permit of a semaphore, held while this lives.
+class permit {
  public:
-  explicit place(std::counting_semaphore<>& all) : all_(all) { all_.acquire(); }
-  ~place() { all_.release(); }
-  place(const place&) = delete;
-  place& operator=(const place&) = delete;
+  explicit permit(std::counting_semaphore<>& all) : all_(all) { all_.acquire(); }
+  ~permit() { all_.release(); }
+  permit(const permit&) = delete;
+  permit& operator=(const permit&) = delete;
 
  private:
   std::counting_semaphore<>& all_;
@@ -226,7 +226,7 @@ class ensemble_run {
       return handed.release();
     }
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
-    const place here(queue_.places(range.worker));
+    const permit here(queue_.permits(range.worker));
     // A chunk handed out before a stop passes through unchanged: its instances get rows as not run.
     if (ending_) chunk->preset(), queue_.is_integrated(range, 0.0);
     else queue_.is_integrated(range, integrate_on(queue_[range.worker], *chunk, range));

@@ -82,9 +82,9 @@ double value_counts::order_statistic(std::int64_t rank) const {
 double value_counts::quantile(double p) const {
   const std::int64_t n = count();
   if (n == 0) return std::numeric_limits<double>::quiet_NaN();
-  const double place = p * static_cast<double>(n - 1);
-  const auto below = std::min(static_cast<std::int64_t>(place), n - 1);
-  const double part = place - static_cast<double>(below), low = order_statistic(below);
+  const double rank = p * static_cast<double>(n - 1);
+  const auto below = std::min(static_cast<std::int64_t>(rank), n - 1);
+  const double part = rank - static_cast<double>(below), low = order_statistic(below);
   return part > 0 ? low + part * (order_statistic(below + 1) - low) : low;
 }
 

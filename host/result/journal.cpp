@@ -288,7 +288,7 @@ bool journal::is_head(const record_head& head, std::int64_t room) const {
          head.first <= plan_.count - head.count && head.bytes >= 0 && head.bytes <= room - around_record;
 }
 
-/// The place of the next head from `at` on; -1: there is none.
+/// The position of the next head from `at` on; -1: there is none.
 std::int64_t journal::next_head(int file, std::int64_t at, std::int64_t size) const {
   std::vector<char> some(record_piece);
   for (constexpr auto overlap = static_cast<std::int64_t>(sizeof(record_head)) - 1; size - at >= around_record;) {
@@ -327,7 +327,7 @@ std::int64_t journal::read_back(int file, const std::string& name, std::int64_t 
       continue;
     }
     const std::int64_t after = at + around_record + head.bytes;
-    if (!takes_heads && !has_its_checksum(file, head, at, some)) {
+    if (!takes_heads && !has_its_checksum({file, at}, head, some)) {
       note_damage(fmt::format("the record of instances {} to {} in {} is damaged: they are integrated again",
                               head.first, head.first + head.count - 1, name));
     } else {
@@ -393,7 +393,7 @@ void journal::must_be_complete() const {
 
 void journal::load(const id_range& range, chunk_data& chunk, tally& counts) const {
   const auto [count, at, file] = records_.at(range.first);
-  if (!read_record(file, at, range.first, chunk, plan_, counts))
+  if (!read_record({file, at}, range.first, chunk, plan_, counts))
     throw error(exit_failure, fmt::format("{}: cannot be read back; --restart begins anew", folder_.string()));
 }
 
@@ -409,16 +409,17 @@ void journal::keep(const chunk_data& chunk, const tally& counts) {
 }
 
 void journal::append(const chunk_data& chunk, const tally& counts, std::int64_t from, std::int64_t to) {
-  record_head head{};
-  if (!write_record(file_, end_, head, identity_, chunk, plan_, counts, from, to, buffer_)) {
+  const auto head = write_record({file_, end_}, identity_, plan_, {chunk, counts, from, to}, buffer_);
+  if (!head) {
     const int why = errno;
     if (::ftruncate(file_, end_) != 0) {}  // a reader finds the end there even if this fails
     fail(std::strerror(why));
   }
-  if (!part_.among.empty() && !overlaps({head.first, head.count}))  // records of others may come before it looks again
-    records_[head.first] = {head.count, end_, file_};
-  end_ += around_record + head.bytes;
-  instances_ += head.count;
+  if (!part_.among.empty() &&
+      !overlaps({head->first, head->count}))  // records of others may come before it looks again
+    records_[head->first] = {head->count, end_, file_};
+  end_ += around_record + head->bytes;
+  instances_ += head->count;
 }
 
 void journal::settle() {

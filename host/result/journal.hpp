@@ -3,7 +3,7 @@
 // `<file>.journal/` holds `run.json`, which identifies the run; `spec.json`, from which its plan is restored without
 // its model; and `chunks`, a sequence of records. A record has a head (instances, bytes, own checksum), the counts of
 // statuses, the columns of results, and a checksum (XXH3, 64 bits) of everything. A record that was cut off, or whose
-// checksum does not match, is skipped, and its instances are integrated again; its head gives the place of the next
+// checksum does not match, is skipped, and its instances are integrated again; its head gives the position of the next
 // record, or, if the head is damaged, the next intact head is searched for. The bits of an instance do not depend on
 // its neighbours, so the result is the same.
 //
@@ -133,7 +133,7 @@ class journal : public kept_chunks {
   std::vector<id_range> stored_;
   std::unique_ptr<listed_claims> mine_;
   struct record {
-    std::int64_t count, place;
+    std::int64_t count, at;
     int file;
   };
   std::map<std::int64_t, record> records_;  ///< records that were left, by first instance

@@ -43,7 +43,8 @@ namespace {
 /// much as the copy.
 class record_out {
  public:
-  record_out(int file, std::int64_t at, std::vector<char>& buffer) : file_(file), at_(at), buffer_(buffer) {
+  record_out(const record_position& where, std::vector<char>& buffer)
+      : file_(where.file), at_(where.at + static_cast<std::int64_t>(sizeof(record_head))), buffer_(buffer) {
     buffer_.resize(std::max(buffer_.size(), near));
   }
 
@@ -104,7 +105,8 @@ class record_out {
 /// Reads the bytes of a record. Missing bytes read as zeros; was_all reports them at the end.
 class record_in {
  public:
-  record_in(int file, std::int64_t at, std::int64_t bytes) : file_(file), at_(at), left_(bytes) {}
+  record_in(const record_position& where, std::int64_t bytes)
+      : file_(where.file), at_(where.at + static_cast<std::int64_t>(sizeof(record_head))), left_(bytes) {}
   void get(void* bytes, std::size_t size) {
     char* to = static_cast<char*>(bytes);
     while (size > 0 && whole_) {
@@ -304,25 +306,26 @@ void get_statistics(record_in& in, chunk_data& c, const plan& p, tally& counts) 
 
 }  // namespace
 
-/// Do the bytes of the record at `end` match its checksum? `some`: a buffer.
-bool has_its_checksum(int file, const record_head& head, std::int64_t end, std::vector<char>& some) {
+bool has_its_checksum(const record_position& where, const record_head& head, std::vector<char>& some) {
   hash_state hash;
-  std::int64_t at = end + static_cast<std::int64_t>(sizeof head);
+  std::int64_t at = where.at + static_cast<std::int64_t>(sizeof head);
   for (std::int64_t left = head.bytes; left > 0;) {
     const auto size = static_cast<std::size_t>(std::min(left, std::ssize(some)));
-    if (!read_all(file, some.data(), size, at)) return false;
+    if (!read_all(where.file, some.data(), size, at)) return false;
     hash.add(some.data(), size);
     at += static_cast<std::int64_t>(size), left -= static_cast<std::int64_t>(size);
   }
   std::uint64_t sum = 0;
-  return read_all(file, &sum, sizeof sum, at) && sum == hash.of(head);
+  return read_all(where.file, &sum, sizeof sum, at) && sum == hash.of(head);
 }
 
-bool write_record(int file, std::int64_t end, record_head& head, std::uint64_t identity, const chunk_data& chunk,
-                  const plan& p, const tally& counts, std::int64_t from, std::int64_t to, std::vector<char>& buffer) {
+std::optional<record_head> write_record(const record_position& where, std::uint64_t identity, const plan& p,
+                                        const slots_of_chunk& slots, std::vector<char>& buffer) {
+  const auto& [chunk, counts, from, to] = slots;
+  record_head head{};
   std::memcpy(head.magic, record_magic, sizeof head.magic);
   head.first = chunk.first_id + from, head.count = to - from;
-  record_out out(file, end + static_cast<std::int64_t>(sizeof head), buffer);
+  record_out out(where, buffer);
   if (p.rows) {
     put_statuses(out, chunk, from, to);
     const bool is_here = chunk.not_finite.id >= head.first && chunk.not_finite.id < head.first + head.count;
@@ -332,13 +335,15 @@ bool write_record(int file, std::int64_t end, record_head& head, std::uint64_t i
   } else {
     put_statistics(out, chunk, p, counts);
   }
-  return out.close(head, identity) && write_all(file, &head, sizeof head, end);
+  if (!out.close(head, identity) || !write_all(where.file, &head, sizeof head, where.at)) return {};
+  return head;
 }
 
-bool read_record(int file, std::int64_t at, std::int64_t first, chunk_data& chunk, const plan& p, tally& counts) {
+bool read_record(const record_position& where, std::int64_t first, chunk_data& chunk, const plan& p, tally& counts) {
   record_head head{};
-  if (!read_all(file, &head, sizeof head, at) || head.first != first || head.count != chunk.count) return false;
-  record_in in(file, at + static_cast<std::int64_t>(sizeof head), head.bytes);
+  if (!read_all(where.file, &head, sizeof head, where.at) || head.first != first || head.count != chunk.count)
+    return false;
+  record_in in(where, head.bytes);
   if (p.rows) {
     get_statuses(in);
     get_words(in, chunk);

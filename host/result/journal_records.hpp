@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <xxhash.h>
@@ -46,15 +47,26 @@ bool write_all(int file, const void* bytes, std::size_t size, std::int64_t at);
 /// Reads all bytes; false if they are not there.
 bool read_all(int file, void* bytes, std::size_t size, std::int64_t at);
 
-/// Do the bytes of the record at `end` match its checksum? `some`: a buffer.
-bool has_its_checksum(int file, const record_head& head, std::int64_t end, std::vector<char>& some);
+/// Where a record begins: a file of a journal, and the position in it.
+struct record_position {
+  int file;
+  std::int64_t at;
+};
+/// The instances of slots [from, to) of a chunk, and its counts.
+struct slots_of_chunk {
+  const chunk_data& chunk;
+  const tally& counts;
+  std::int64_t from, to;
+};
 
-/// Writes the instances of slots [from, to) of a chunk as a record at `end`, its head last: without it there is no record. Without
-/// rows, the statistics of the whole chunk. Completes the head; returns false and sets errno on failure. `buffer` is kept by the
-/// caller between records.
-bool write_record(int file, std::int64_t end, record_head& head, std::uint64_t identity, const chunk_data& chunk,
-                  const plan& p, const tally& counts, std::int64_t from, std::int64_t to, std::vector<char>& buffer);
-/// Reads the record at `at` into a chunk that is as large as it, and without rows its counts. False if it is cut off or damaged.
-bool read_record(int file, std::int64_t at, std::int64_t first, chunk_data& chunk, const plan& p, tally& counts);
+/// Do the bytes of a record match its checksum? `some`: a buffer.
+bool has_its_checksum(const record_position& where, const record_head& head, std::vector<char>& some);
+
+/// Writes slots of a chunk as a record, its head last: without it there is no record. Without rows, the statistics of the whole chunk.
+/// Returns the head; none, with errno, on failure. `buffer` is kept by the caller between records.
+std::optional<record_head> write_record(const record_position& where, std::uint64_t identity, const plan& p,
+                                        const slots_of_chunk& slots, std::vector<char>& buffer);
+/// Reads a record into a chunk that is as large as it, and without rows its counts. False if it is cut off or damaged.
+bool read_record(const record_position& where, std::int64_t first, chunk_data& chunk, const plan& p, tally& counts);
 
 }  // namespace saltus::host

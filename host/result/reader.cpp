@@ -84,9 +84,9 @@ namespace {
 std::string meaning_of(const result_file& f, const char* name, std::size_t instance, long long first) {
   const result_variable* v = f.find(name);
   if (!v) return {};
-  const auto place = f.integers(*v, instance, 1)[0] - first;
+  const auto number = f.integers(*v, instance, 1)[0] - first;
   const auto names = words(f.text("flag_meanings", *v));
-  return place > 0 && place < std::ssize(names) ? names[static_cast<std::size_t>(place)] : std::string();
+  return number > 0 && number < std::ssize(names) ? names[static_cast<std::size_t>(number)] : std::string();
 }
 
 }  // namespace

@@ -34,10 +34,10 @@ double value_at(const axis::column& column, std::int64_t i) {
 void spread_values(const axis& along, const axis::column& column, std::int64_t first, std::int64_t stride,
                    std::span<double> to) {
   std::size_t k = 0;
-  std::int64_t place = first / stride % along.count, left = stride - first % stride;
+  std::int64_t index = first / stride % along.count, left = stride - first % stride;
   const auto spread = [&](const auto& value_of) {
-    for (; k < to.size(); place = place + 1 < along.count ? place + 1 : 0, left = stride)
-      for (const double value = value_of(place); left > 0 && k < to.size(); --left) to[k++] = value;
+    for (; k < to.size(); index = index + 1 < along.count ? index + 1 : 0, left = stride)
+      for (const double value = value_of(index); left > 0 && k < to.size(); --left) to[k++] = value;
   };
   if (const auto* list = std::get_if<listed>(&column.values)) spread([&](std::int64_t i) { return list->values[i]; });
   else spread([&](std::int64_t i) { return range_value(std::get<ranged>(column.values), i); });

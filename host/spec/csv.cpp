@@ -50,8 +50,8 @@ std::vector<cell> split(std::string_view line) {
 }
 
 /// The index of a column in the header, which must contain it once.
-std::size_t place_of(const std::string& column, const std::vector<cell>& header, const std::string& name,
-                     const std::string& who) {
+std::size_t column_of(const std::string& column, const std::vector<cell>& header, const std::string& name,
+                      const std::string& who) {
   std::vector<std::string_view> allowed;
   for (const auto& cell : header) allowed.push_back(cell.text);
   const std::size_t wanted = std::find(allowed.begin(), allowed.end(), column) - allowed.begin();
@@ -67,10 +67,10 @@ std::size_t place_of(const std::string& column, const std::vector<cell>& header,
   return wanted;
 }
 
-/// The number in cell `place` of a row; `where` is its file and line.
-double number_at(const std::vector<cell>& cells, std::size_t place, std::size_t end_of_line, const std::string& column,
+/// The number in cell number `index` of a row; `where` is its file and line.
+double number_at(const std::vector<cell>& cells, std::size_t index, std::size_t end_of_line, const std::string& column,
                  const std::string& where) {
-  const auto [text, at] = place < cells.size() ? cells[place] : cell{"", end_of_line};
+  const auto [text, at] = index < cells.size() ? cells[index] : cell{"", end_of_line};
   const auto* begin = text.data() + (text.starts_with('+') && !text.starts_with("+-"));
   const auto* end = text.data() + text.size();
   double value = 0;
@@ -125,16 +125,16 @@ csv_table read_csv_table(std::istream& in, const std::string& name, std::vector<
   const auto header = split(line);
   if (names.empty())
     for (const auto& cell : header) names.push_back(cell.text);
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> indices;
   try {
-    for (const auto& column : names) places.push_back(place_of(column, header, name, who));
+    for (const auto& column : names) indices.push_back(column_of(column, header, name, who));
   } catch (const error& e) {
     std::getline(in, line);
     throw error(exit_usage, e.what() + otherwise_written(first_line, line));
   }
 
   csv_table table{std::move(names), {}};
-  table.columns.resize(places.size());
+  table.columns.resize(indices.size());
   for (std::int64_t row = 2; std::getline(in, line); ++row) {
     if (trimmed(line).empty()) continue;
     const auto cells = split(line);
@@ -142,9 +142,9 @@ csv_table read_csv_table(std::istream& in, const std::string& name, std::vector<
       throw error(exit_usage, fmt::format("{}:{}:{}: this row has {} cells, and the header has {}{}", name, row,
                                           cells[header.size()].at, cells.size(), header.size(),
                                           otherwise_written(first_line, line)));
-    for (std::size_t j = 0; j < places.size(); ++j)
+    for (std::size_t j = 0; j < indices.size(); ++j)
       table.columns[j].push_back(
-          number_at(cells, places[j], line.size() + 1, table.names[j], fmt::format("{}:{}", name, row)));
+          number_at(cells, indices[j], line.size() + 1, table.names[j], fmt::format("{}:{}", name, row)));
   }
   if (table.columns.front().empty())
     throw error(exit_usage, fmt::format("{}: {} has no row below its header", who, name));

@@ -170,12 +170,12 @@ void design_points::make_halton() {
     const auto k = bases_.size();
     const int digits = static_cast<int>(std::ceil(53 / std::log2(static_cast<double>(base))));
     bases_.push_back({base, digits, permuted_.size()});
-    for (std::uint64_t place = 0; place < static_cast<std::uint64_t>(digits); ++place) {
+    for (std::uint64_t position = 0; position < static_cast<std::uint64_t>(digits); ++position) {
       const auto first = permuted_.size();
       for (std::uint64_t digit = 0; digit < base; ++digit) permuted_.push_back(static_cast<std::uint16_t>(digit));
       for (std::uint64_t left = base; left > 1; --left) {  // Fisher and Yates
         const std::uint64_t chosen =
-            random_word(seed_, random_use::digits, k << 32 | place, left) % left;  // bias at most about 2^-53
+            random_word(seed_, random_use::digits, k << 32 | position, left) % left;  // bias at most about 2^-53
         std::swap(permuted_[first + left - 1], permuted_[first + chosen]);
       }
     }
@@ -187,7 +187,7 @@ double design_points::halton(std::uint64_t i, int dimension) const {
   const double base = static_cast<double>(b.base);
   const std::uint16_t* permuted = permuted_.data() + b.first;
   double u = 0, weight = 1;
-  for (int place = 0; place < b.digits; ++place, permuted += b.base, i /= b.base) {
+  for (int position = 0; position < b.digits; ++position, permuted += b.base, i /= b.base) {
     weight /= base;
     u += weight * static_cast<double>(permuted[i % b.base]);
   }

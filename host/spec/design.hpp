@@ -103,7 +103,7 @@ class design_points {
     std::size_t first;  ///< index of its first permutation
   };
   std::vector<prime_base> bases_;           ///< Halton
-  std::vector<std::uint16_t> permuted_;     ///< [dimension][place][digit]
+  std::vector<std::uint16_t> permuted_;     ///< [dimension][position][digit]
   std::vector<std::uint64_t> frequencies_;  ///< FAST: of the curve's own input, then of the others in turn
 };
 

@@ -1,4 +1,4 @@
-// One value of a spec: its name, its place, and readers for the kinds of values.
+// One value of a spec: its name, its location, and readers for the kinds of values.
 //
 // Every reader below returns a valid value or throws an `error` of the form
 //     spec.toml:12:8: rtol = -1: must be a positive number
@@ -32,8 +32,8 @@ namespace saltus::host {
 /// on the line of its rank among the flags.
 inline bool from_flag(const toml::source_region& region) { return region.path && region.path->starts_with('-'); }
 
-/// The place of a value: "spec.toml:12:8", or the flag that set it.
-inline std::string place_of(const toml::source_region& region) {
+/// The location of a value: "spec.toml:12:8", or the flag that set it.
+inline std::string location_of(const toml::source_region& region) {
   if (from_flag(region)) return *region.path;
   return fmt::format("{}:{}:{}", region.path ? *region.path : "", region.begin.line, region.begin.column);
 }
@@ -97,14 +97,14 @@ class field {
 
   const std::string& key() const { return key_; }    ///< "count"
   const std::string& name() const { return name_; }  ///< "sweep.flow.count"
-  std::string place() const { return place_of(node_->source()); }
+  std::string location() const { return location_of(node_->source()); }
   bool flagged() const { return from_flag(node_->source()); }
   bool is_table() const { return node_->is_table(); }
   bool is_list() const { return node_->is_array(); }
   bool is_text() const { return node_->is_string(); }
   bool is_boolean() const { return node_->is_boolean(); }
   std::string value() const { return inline_text(*node_); }
-  std::string what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
+  std::string what() const { return what_at(location()); }  ///< "spec.toml:12:8: rtol = -1"
 
   // ---- errors
 
@@ -114,12 +114,12 @@ class field {
 
   /// Reports that the key itself is wrong, rather than its value.
   [[noreturn]] void fail_key(std::string_view what) const {
-    throw spec_error(fmt::format("{}: {}", what_at(place_of(key_region_)), what), name_, true);
+    throw spec_error(fmt::format("{}: {}", what_at(location_of(key_region_)), what), name_, true);
   }
 
   /// Reports that this table lacks a key.
   [[noreturn]] void fail_missing(std::string_view key, std::string_view what) const {
-    spec_error complaint(fmt::format("{}: {} is missing: {}", place(), dotted(key), what), name_, true);
+    spec_error complaint(fmt::format("{}: {} is missing: {}", location(), dotted(key), what), name_, true);
     complaint.missing = dotted(key);
     throw complaint;
   }
@@ -250,11 +250,11 @@ class field {
 
   std::string dotted(std::string_view key) const { return name_ + (name_.empty() ? "" : ".") + std::string(key); }
 
-  std::string what_at(const std::string& place) const {
+  std::string what_at(const std::string& location) const {
     constexpr std::size_t shown = 60;
     auto text = value();
     if (text.size() > shown) text = text.substr(0, shown) + "...";
-    return fmt::format("{}: {} = {}", place, name_, text);
+    return fmt::format("{}: {} = {}", location, name_, text);
   }
 
   double number_if(bool (*allowed)(double), std::string_view what) const {

@@ -90,7 +90,7 @@ bool holds_only(const toml::table& table, std::string_view key) {
   return dot == key.npos || (inner && holds_only(*inner, key.substr(dot + 1)));
 }
 
-/// Moves the value at `key` of `from`, which holds only that, to the same place in `to`. It is moved because copies of
+/// Moves the value at `key` of `from`, which holds only that, to the same key in `to`. It is moved because copies of
 /// toml++ nodes lose their source.
 void graft(toml::table& to, toml::table& from, std::string_view key) {
   const toml::key name = (*from.begin()).first;
@@ -285,12 +285,12 @@ std::string advice_on(const toml::source_position& at, const std::string& text) 
 
 toml::table merge(const spec_document& spec, const host::model* model) {
   toml::table root;
-  const std::string place = spec.file.empty() ? std::string("command line") : spec.file.string();
-  check_depth(spec.text, place);
+  const std::string source = spec.file.empty() ? std::string("command line") : spec.file.string();
+  check_depth(spec.text, source);
   try {
-    root = toml::parse(spec.text, place);
+    root = toml::parse(spec.text, source);
   } catch (const toml::parse_error& syntax) {
-    throw error(exit_usage, fmt::format("{}: {}{}", place_of(syntax.source()), syntax.description(),
+    throw error(exit_usage, fmt::format("{}: {}{}", location_of(syntax.source()), syntax.description(),
                                         advice_on(syntax.source().begin, spec.text)));
   }
   std::vector<std::string> complaints;

@@ -264,7 +264,7 @@ void refuse_as_key(const reading& r, const field& entry) {
 void reading::claim(const std::string& name, const field& entry) {
   const auto [known, fresh] = given.emplace(name, entry);
   if (!fresh)
-    entry.fail(fmt::format("{} must have one value, but has another at {} ({})", name, known->second.place(),
+    entry.fail(fmt::format("{} must have one value, but has another at {} ({})", name, known->second.location(),
                            known->second.name()));
 }
 

@@ -204,7 +204,7 @@ void read_correlation(reading& r, const field& table) {
   if (!table.is_table()) table.fail("must be a table such as { a = { b = 0.5 } }");
   names inputs;
   for (const auto& column : r.plan.random) inputs.push_back(column.what.name);
-  const auto place = [&](const field& entry) {
+  const auto index_of = [&](const field& entry) {
     const auto found = std::find(inputs.begin(), inputs.end(), entry.key());
     if (found == inputs.end()) entry.fail_key("not an entry of [sample]; " + suggest(entry.key(), inputs));
     return static_cast<std::size_t>(found - inputs.begin());
@@ -214,7 +214,7 @@ void read_correlation(reading& r, const field& table) {
   for (std::size_t i = 0; i < n; ++i) a[i * n + i] = 1;
   for (const auto& row : table.entries())
     for (const auto& entry : row.entries()) {
-      const std::size_t i = place(row), j = place(entry);
+      const std::size_t i = index_of(row), j = index_of(entry);
       const double rho = entry.number();
       if (i == j || !(-1 < rho && rho < 1)) entry.fail("must be between -1 and 1, of two different inputs");
       if (a[i * n + j] != 0) entry.fail("must be given once for the two");

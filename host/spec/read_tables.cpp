@@ -76,9 +76,9 @@ void read_tables(reading& r) {
   std::vector<run_tables::table> all;
   for (const declared& t : r.model.tables) {
     const auto entry = section ? section->find(t.name) : std::nullopt;
-    const auto place = entry ? entry : csv;
+    const auto source = entry ? entry : csv;
     const auto fail = [&](const std::string& what) {
-      if (place) place->fail(what);
+      if (source) source->fail(what);
       throw error(exit_usage, fmt::format("table {} of {}, by its own values: {}", t.name, r.model.name, what));
     };
     knots k{t.times, t.values};

@@ -57,7 +57,7 @@ class components {
   }
 
  private:
-  struct place {
+  struct visit_of_row {
     int row;
     std::size_t next;  ///< entry
   };
@@ -103,7 +103,7 @@ class components {
   int count_ = 0;
   std::vector<int> number_, low_, open_;
   std::vector<char> is_open_;
-  std::vector<place> path_;
+  std::vector<visit_of_row> path_;
   std::vector<block> found_;
 };
 

@@ -79,7 +79,7 @@ void find_sentences(const model& m, const char* kind, const List& list, std::vec
       found.push_back(
           fmt::format("{}: the unit of {} {} reads like a sentence, \"{}\": a row has the value, the unit, "
                       "\"1\" if there is none, and then the meaning",
-                      place_of(m.header, {kind + std::string("_list")}), kind, q.name, q.unit));
+                      location_of(m.header, {kind + std::string("_list")}), kind, q.name, q.unit));
 }
 
 /// How often a text contains a name as a whole word.
@@ -100,7 +100,7 @@ void find_unused(const model& m, const std::string& code, const char* kind, cons
   for (const auto& one : list)
     if (count_of(code, one.name) == 2)
       found.push_back(
-          fmt::format("{}: {} {} is listed and never {}", place_of(m.header, {one.name}), kind, one.name, what));
+          fmt::format("{}: {} {} is listed and never {}", location_of(m.header, {one.name}), kind, one.name, what));
 }
 
 /// Finds an unused member whose name is nearly that of a member that saltus looks for: probably a misspelling.

@@ -80,7 +80,7 @@ struct quantity_list {
     return false;
   }();
   template <class R>
-  static constexpr int place_of = all.find(R::of_output, R::index);
+  static constexpr int number_of = all.find(R::of_output, R::index);
 
   /// The number of the quantity that is the derivative of quantity i in direction j.
   SALTUS_FN static constexpr int rate(int i, int directions, int j) { return count + i * directions + j; }
@@ -185,7 +185,7 @@ struct engine {
   /// stiff components follow the solution for any step size.
   static constexpr bool follows_interpolant = !Method::is_explicit && (ng > 0 || samples || reduces_quantities);
 
-  /// body(reduction type instance, constant index, constant place of the first of its numbers) for every reduction.
+  /// body(reduction type instance, constant index, constant index of the first of its numbers) for every reduction.
   template <class F>
   SALTUS_FN static void each_reduction(F&& body) {
     [[maybe_unused]] int j = 0, at = 0;
@@ -392,10 +392,10 @@ SALTUS_FN void put(instance<E, pack<T, W>>& lanes, int lane, const instance<E, p
   instance<E, pack<T, W>>::each_integer(lanes, record, copy);
 }
 
-/// to[place] = from[lane].
+/// to[to_lane] = from[lane].
 template <class E, class T, int W>
-SALTUS_FN void move(const instance<E, pack<T, W>>& from, int lane, instance<E, pack<T, W>>& to, int place) {
-  auto copy = [&](auto& there, const auto& here) SALTUS_INLINE_LAMBDA { there.set(place, here.get(lane)); };
+SALTUS_FN void move(const instance<E, pack<T, W>>& from, int lane, instance<E, pack<T, W>>& to, int to_lane) {
+  auto copy = [&](auto& there, const auto& here) SALTUS_INLINE_LAMBDA { there.set(to_lane, here.get(lane)); };
   instance<E, pack<T, W>>::each_real(to, from, copy);
   instance<E, pack<T, W>>::each_integer(to, from, copy);
 }

@@ -16,8 +16,8 @@ template <class E, class Real, class F>
 SALTUS_FN void each_of_difference(instance<E, Real>& x, int i, int j, F&& body) {
   using form = typename E::form;
   for (int s = 0; s < E::model_states; ++s) {
-    body(x.y[form::place(s, i)], x.y[form::place(s, j)]);
-    body(x.f[form::place(s, i)], x.f[form::place(s, j)]);
+    body(x.y[form::rate_index(s, i)], x.y[form::rate_index(s, j)]);
+    body(x.f[form::rate_index(s, i)], x.f[form::rate_index(s, j)]);
   }
   for (int d = 0; d < form::discretes; ++d)
     body(x.constants.discrete_rates[form::discretes * i + d], x.constants.discrete_rates[form::discretes * j + d]);
@@ -29,7 +29,8 @@ SALTUS_FN void each_of_difference(instance<E, Real>& x, int i, int j, F&& body) 
 template <class E, class Real>
 SALTUS_FN Real product_of_differences(const instance<E, Real>& x, int i, int j) {
   Real sum = Real(0.0);
-  for (int s = 0; s < E::model_states; ++s) sum = fma(x.y[E::form::place(s, i)], x.y[E::form::place(s, j)], sum);
+  for (int s = 0; s < E::model_states; ++s)
+    sum = fma(x.y[E::form::rate_index(s, i)], x.y[E::form::rate_index(s, j)], sum);
   return sum;
 }
 }  // namespace detail

@@ -10,7 +10,7 @@
 
 namespace saltus {
 
-/// Place `piece` of a table, in the model's time.
+/// Piece `piece` of a table, in the model's time.
 struct place_in_table {
   int64 piece, cycle;
 };
@@ -40,7 +40,7 @@ class table_reader {
     return at;
   }
 
-  /// The last place that begins at or before t, or one near it; `settle` corrects it.
+  /// The last piece that begins at or before t, or one near it; `settle` corrects it.
   SALTUS_FN place_in_table search(double t) const {
     place_in_table at{0, 0};
     if (is_.beyond == at_ends::periodic) {
@@ -57,7 +57,7 @@ class table_reader {
     }
     return at;
   }
-  /// The place that contains the times just after t in direction `sign`.
+  /// The piece that contains the times just after t in direction `sign`.
   SALTUS_FN place_in_table settle(place_in_table at, T t, int sign) const {
     const auto has_begun = [&](place_in_table p)
                                SALTUS_INLINE_LAMBDA { return sign > 0 ? begin_of(p) <= t : begin_of(p) < t; };

@@ -17,20 +17,20 @@ SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Va
     vec<lifted, form::outputs> out;
     if constexpr (list::any_output)
       out = form::model_form::output_values(lifted(t), form::lift(y), form::template lift_held<Value>(c));
-    static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
-      constexpr int i = decltype(place)::value, index = list::all.of[i].index;
+    static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(number)::value, index = list::all.of[i].index;
       constexpr bool of_output = list::all.of[i].of_output;
       q[i] = of_output ? out[of_output ? index : 0].value : y[of_output ? 0 : index];
       each<E::kept_directions>([&](int j) SALTUS_INLINE_LAMBDA {
         q[list::rate(i, E::kept_directions, j)] =
-            of_output ? out[of_output ? index : 0].d[j] : y[of_output ? 0 : form::place(index, j)];
+            of_output ? out[of_output ? index : 0].d[j] : y[of_output ? 0 : form::rate_index(index, j)];
       });
     });
   } else {
     vec<Value, E::form::outputs> out;
     if constexpr (list::any_output) out = E::form::output_values(t, y, c);
-    static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
-      constexpr int i = decltype(place)::value, index = list::all.of[i].index;
+    static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(number)::value, index = list::all.of[i].index;
       if constexpr (list::all.of[i].of_output) q[i] = out[index];
       else if constexpr (requires { Value::argument(t, index); }) q[i] = Value::argument(t, index);
       else q[i] = y[index];
@@ -48,8 +48,8 @@ SALTUS_FN with_rate<vec<Value, E::Method::quadratures>> quantities_through(Value
   with_rate<vec<Value, E::Method::quadratures>> q;
   with_rate<vec<Value, E::form::outputs>> out;
   if constexpr (list::any_output) out = E::form::outputs_through(t, dt, y, dy, c);
-  static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
-    constexpr int i = decltype(place)::value, index = list::all.of[i].index;
+  static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(number)::value, index = list::all.of[i].index;
     if constexpr (list::all.of[i].of_output) {
       q.value[i] = out.value[index];
       q.rate[i] = out.rate[index];
@@ -62,14 +62,14 @@ SALTUS_FN with_rate<vec<Value, E::Method::quadratures>> quantities_through(Value
   return q;
 }
 
-/// body(reduction type instance, constant index, constant place of the size of its quantity in `reduced`, number of the quantity) for
+/// body(reduction type instance, constant index, constant index of the size of its quantity in `reduced`, number of the quantity) for
 /// every reduction whose quantity takes part in error control.
 template <class E, class F>
 SALTUS_FN void each_integrated(F&& body) {
   E::each_reduction([&](auto r, int j, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     if constexpr (is_integrated<R>)
-      body(r, j, at + row_of(R::kind).numbers, constant<E::quantities::template place_of<R>>{});
+      body(r, j, at + row_of(R::kind).numbers, constant<E::quantities::template number_of<R>>{});
   });
 }
 
@@ -106,8 +106,8 @@ SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x
   });
   auto parts = E::form::outputs_through(s.t, fma(noise, abs(s.t), s.h), s.y, with_signs, x.constants).rate;
   const auto whole = E::form::outputs_through(s.t, s.h, s.y, change, x.constants).rate;
-  static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
-    constexpr int i = decltype(place)::value;
+  static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(number)::value;
     if constexpr (list::all.of[i].of_output) {
       Real& of = parts[list::all.of[i].index];
       const Real seen = Real(resolved) * (s.high[i] - s.low[i]), moved = abs(whole[list::all.of[i].index]);
@@ -117,13 +117,13 @@ SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x
   return parts;
 }
 
-/// The tolerance of a quantity in a step, with its magnitude `here` and the change `parts` of its parts; `size` is the place in `reduced`
+/// The tolerance of a quantity in a step, with its magnitude `here` and the change `parts` of its parts; `size` is the index in `reduced`
 /// of its largest magnitude so far.
 template <class R, class E, class Real>
 SALTUS_FN Real tolerance_of(const instance<E, Real>& x, int size, Real here, Real parts,
                             const tolerances<E, Real>& tol) {
   const Real largest = max(x.reduced[size], here);
-  // The error of an extremum is the square of the error of its place, so steps that resolve the output to half of the digits show every
+  // The error of an extremum is the square of the error of its time, so steps that resolve the output to half of the digits show every
   // extremum.
   if constexpr (!reduces_integrals<R>) return fma(Real(0.1) * sqrt(tol.rtol), largest, tol.rtol * parts);
   else if constexpr (R::of_output) return tol.rtol * max(largest, parts);
@@ -138,9 +138,9 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
                                         const tolerances<E, Real>& tol) {
   const Real tiny(limits<typename E::T>::smallest);
   Real worst = Real(0.0);
-  each_integrated<E>([&](auto r, int j, int size, auto place) SALTUS_INLINE_LAMBDA {
+  each_integrated<E>([&](auto r, int j, int size, auto number) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
-    constexpr int i = decltype(place)::value;
+    constexpr int i = decltype(number)::value;
     const auto window = window_of<R, Real>(tol.windows, j);
     const Real span = min(x.t_end, window.to) - max(x.t_begin, window.from);
     const Real change = parts[R::of_output ? R::index : 0];
@@ -172,9 +172,9 @@ template <class E, class Real>
 SALTUS_FN void keep_sizes(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                           const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts,
                           mask_of<Real> where) {
-  each_integrated<E>([&](auto r, int, int size, auto place) SALTUS_INLINE_LAMBDA {
+  each_integrated<E>([&](auto r, int, int size, auto number) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
-    Real here = s.largest(decltype(place)::value);
+    Real here = s.largest(decltype(number)::value);
     if constexpr (R::of_output) here = max(here, parts[R::index]);
     assign_where(where & (here > x.reduced[size]), x.reduced[size], here);
   });
@@ -189,9 +189,9 @@ SALTUS_FN Real reach_of_quantities(const instance<E, Real>& x, const stages<type
   const Real tiny(limits<typename E::T>::smallest);
   Real log_h = rough_log2(s.h);
   const Real longest = log_h;
-  each_integrated<E>([&](auto r, int, int size, auto place) SALTUS_INLINE_LAMBDA {
+  each_integrated<E>([&](auto r, int, int size, auto number) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
-    constexpr int i = decltype(place)::value;
+    constexpr int i = decltype(number)::value;
     const Real most = tolerance_of<R>(x, size, s.largest_within(i, s.h), Real(0.0), tol);
     for (int k = order - 1; k <= order; ++k) {
       const Real room = fma(Real(5.0 * (k + 1)), most, tiny) / (abs(s.of[i][k]) + tiny);
@@ -202,20 +202,19 @@ SALTUS_FN Real reach_of_quantities(const instance<E, Real>& x, const stages<type
   return select(log_h < longest, rough_exp2(max(log_h - longest, Real(-60.0))), Real(1.0));
 }
 
-/// Extends the integrals of a step when its end moves from (t0, y0) to (t1, y1), with slopes f0 and f1.
+/// Extends the integrals of a step when its end moves.
 template <class E, class Real>
-SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x, Real t0,
-                                const vec<Real, E::n>& y0, const vec<Real, E::n>& f0, Real t1,
-                                const vec<Real, E::n>& y1, const vec<Real, E::n>& f1, mask_of<Real> where) {
+SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x,
+                                const solution_point<Real, E::n>& from, const solution_point<Real, E::n>& to,
+                                mask_of<Real> where) {
   if constexpr (E::quantities::count > 0 && !is_series_method<typename E::Method>) {
-    const auto slopes = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f) SALTUS_INLINE_LAMBDA {
-      auto q = quantities_through<E>(t, Real(1.0), y, f, x.constants);
+    const auto slopes = [&](const solution_point<Real, E::n>& at) SALTUS_INLINE_LAMBDA {
+      auto q = quantities_through<E>(at.t, Real(1.0), at.y, at.rate, x.constants);
       // Time derivatives of the parameter derivatives are not needed over so short a distance.
-      if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(t, y, x.constants);
+      if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(at.t, at.y, x.constants);
       return q;
     };
-    const auto a = slopes(t0, y0, f0), b = slopes(t1, y1, f1);
-    extend_quadratures(s, t1 - t0, a.value, a.rate, b.value, b.rate, where);
+    extend_quadratures(s, to.t - from.t, slopes(from), slopes(to), where);
   }
 }
 

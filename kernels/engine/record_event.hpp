@@ -42,14 +42,14 @@ SALTUS_FN_COLD void record_event(instance<E, pack<T, W>>& x, int lane, int event
   run.note_event(slot, event);
   reduce_event(x, lane, event, before, run);
   if (!is_logged(run.settings, event, t)) return;
-  int place = -1;
+  int kept_row = -1;
   if constexpr (E::bounds_log) {
     const int64 row = x.logged[0].get(lane), behind = row - run.settings.log_first;
     x.logged[0].set(lane, static_cast<integer_of<T>>(row + 1));
     if (behind >= 0 && run.settings.log_last == 0) return;
-    place = static_cast<int>(behind < 0 ? row : run.settings.log_first + behind % run.settings.log_last);
+    kept_row = static_cast<int>(behind < 0 ? row : run.settings.log_first + behind % run.settings.log_last);
   }
-  run.log_event(slot, place, E::form::model_time(t), event, before, after);
+  run.log_event(slot, kept_row, E::form::model_time(t), event, before, after);
 }
 
 }  // namespace saltus

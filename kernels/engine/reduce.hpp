@@ -40,7 +40,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const committed_step<E, Real>& 
         inside = inside & (of.s.t >= window.from - late) & (of.t1 <= window.to + late);
         if (none(inside)) return;
       }
-      reduction_in<E, R>::step(x, of, item, at, inside, run);
+      reduction_in<E, R>::step(x, of, kept_reduction{item, at}, inside, run);
     }
   });
 }
@@ -57,14 +57,14 @@ template <class E, class T, int W, class Run>
 SALTUS_FN void reduce_event(instance<E, pack<T, W>>& x, int lane, int event,
                             [[maybe_unused]] const vec<pack<T, 1>, E::logged>& point, const Run& run) {
   E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
-    reduction_in<E, decltype(r)>::event(x, lane, item, at, event, point, run);
+    reduction_in<E, decltype(r)>::event(x, kept_reduction{item, at}, reduced_event<E, T>{lane, event, point}, run);
   });
 }
 
 /// Final value of reduction number `item`; NaN if it is undefined.
 template <class R, class E, class T, class Run>
 SALTUS_FN_COLD double final_reduction(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
-  return reduction_in<E, R>::final_value(x, item, at, run);
+  return reduction_in<E, R>::final_value(x, {item, at}, run);
 }
 
 // ---- their derivatives, if these are kept

@@ -65,7 +65,7 @@ SALTUS_FN_COLD void record_derivatives(instance<E, Real>& x, const vec<Real, E::
       run.store_sample(slot, columns * (1 + j) + i, k, number);
     };
     for (int j = 0; j < E::directions; ++j) {
-      for (int i = 0; i < E::model_states; ++i) store(i, j, y[form::place(i, j)]);
+      for (int i = 0; i < E::model_states; ++i) store(i, j, y[form::rate_index(i, j)]);
       for (int i = 0; i < form::outputs; ++i) store(E::model_states + i, j, out[i].d[j]);
     }
   }

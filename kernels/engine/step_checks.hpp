@@ -108,7 +108,7 @@ struct branch_check<E> : no_check {
   using form = typename E::form;
   template <class Real>
   SALTUS_FN static void judge(const instance<E, Real>& x, trial<E, Real>& a, const tolerances<E, Real>& tol) {
-    a.changes_branch = a.accepted & form::changes_branch(x.t, form::model_part(x.y), a.t1, form::model_part(a.s.y1),
+    a.changes_branch = a.accepted & form::changes_branch({x.t, form::model_part(x.y), a.t1, form::model_part(a.s.y1)},
                                                          x.constants, tol.rtol);
     refuse(a, a.changes_branch);
   }

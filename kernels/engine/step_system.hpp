@@ -253,65 +253,64 @@ struct on_constraints {
 
 /// An implicit step of the states, and that of their derivatives: the same step, differentiated.
 template <class E, class Real, bool WithInterpolant>
-SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const step_system<E, Real>& system, Real t,
-                                                                       const vec<Real, E::n>& y,
-                                                                       const vec<Real, E::n>& f0, Real h,
+SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const step_system<E, Real>& system,
+                                                                       const solution_point<Real, E::n>& from, Real h,
                                                                        constraint_report<Real>* report);
 }  // namespace detail
 
 /// One step of the engine's method. In a model with constraints it ends on them; `report` receives the outcome of the projection.
 template <class E, class Real, bool WithInterpolant = false>
-SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const step_system<E, Real>& system, Real t,
-                                                           const vec<Real, E::n>& y, const vec<Real, E::n>& f0, Real h,
+SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const step_system<E, Real>& system,
+                                                           const solution_point<Real, E::n>& from, Real h,
                                                            constraint_report<Real>* report = nullptr) {
   if constexpr (E::in_local_coordinates) {
-    return detail::in_coordinates<E>(system, t, y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
-      return step<typename E::Method>(local, t, y, f0, h);
+    return detail::in_coordinates<E>(system, from.t, from.y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
+      return step<typename E::Method>(local, from, h);
     });
   } else if constexpr (E::directions > 0 && !E::Method::is_explicit) {
-    return detail::step_with_derivatives<E, Real, WithInterpolant>(system, t, y, f0, h, report);
+    return detail::step_with_derivatives<E, Real, WithInterpolant>(system, from, h, report);
   } else if constexpr (has_constraints<typename E::form> && E::Method::is_explicit) {
-    return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), report);
+    return detail::projected<E>(system, step<typename E::Method>(system, from, h), report);
   } else if constexpr (has_constraints<typename E::form> && E::Method::for_mechanics) {
-    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
-      if constexpr (keeps_invariants<typename E::form>) detail::keep_invariants<E>(system, t + h, h, s.y1, s.solved);
-      const auto c = E::form::constraint_residual(t + h, s.y1, system.c);
+    return step<typename E::Method, WithInterpolant>(system, from, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
+      if constexpr (keeps_invariants<typename E::form>)
+        detail::keep_invariants<E>(system, from.t + h, h, s.y1, s.solved);
+      const auto c = E::form::constraint_residual(from.t + h, s.y1, system.c);
       s.residual = c.residual;
       s.residual_of = select(s.singular & (s.residual_of >= Real(0.0)), s.residual_of, c.of);
     });
   } else if constexpr (has_constraints<typename E::form>) {
-    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h,
-                                                     detail::on_constraints<E, Real>{system, f0, report});
+    return step<typename E::Method, WithInterpolant>(system, from, h,
+                                                     detail::on_constraints<E, Real>{system, from.rate, report});
   } else if constexpr (E::Method::is_explicit) {
-    return step<typename E::Method>(system, t, y, f0, h);
+    return step<typename E::Method>(system, from, h);
   } else {
-    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h);
+    return step<typename E::Method, WithInterpolant>(system, from, h);
   }
 }
 
 namespace detail {
 template <class E, class Real, bool WithInterpolant>
-SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const step_system<E, Real>& system, Real t,
-                                                                       const vec<Real, E::n>& y,
-                                                                       const vec<Real, E::n>& f0, Real h,
+SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const step_system<E, Real>& system,
+                                                                       const solution_point<Real, E::n>& from, Real h,
                                                                        constraint_report<Real>* report) {
   using form = typename E::form;
   using Method = typename E::Method;
   using of_model = engine_of_model<E>;
   constexpr int n = E::model_states;
   const auto model = system.of_model();
-  const auto f0_of_model = form::model_part(f0);
+  const auto y_of_model = form::model_part(from.y), f0_of_model = form::model_part(from.rate);
   const auto lift = [&](int j) SALTUS_INLINE_LAMBDA { return system.lifted_in(j); };
   // Unused results are not computed: slopes and terms of the dense output, errors that are not judged.
   constexpr bool with_dense = E::keeps_derivative, with_error = form::judged > n;
   stages<Method, Real, E::n> s;
   derived_step<Method, with_dense, with_error, on_constraints<of_model, Real>, step_system<of_model, Real>,
                decltype(lift), Real, n, E::directions>
-      derived{{model, f0_of_model, report}, model, lift, t, h, y, f0, s};
-  const auto of = step<Method, WithInterpolant>(model, t, form::model_part(y), f0_of_model, h, derived);
-  s.t = t;
+      derived{{model, f0_of_model, report}, model, lift, from.t, h, from.y, from.rate, s};
+  const auto of = step<Method, WithInterpolant>(model, solution_point{from.t, y_of_model, f0_of_model}, h, derived);
+  s.t = from.t;
   s.h = h;
-  each<with_dense || with_error ? E::n : n>([&](int i) SALTUS_INLINE_LAMBDA { s.y[i] = y[i]; });
+  each<with_dense || with_error ? E::n : n>([&](int i) SALTUS_INLINE_LAMBDA { s.y[i] = from.y[i]; });
   if constexpr (WithInterpolant)
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
       s.interpolant_error[i] = i < n ? of.interpolant_error[i < n ? i : 0] : Real(0.0);
@@ -333,13 +332,13 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
   s.evaluations = of.evaluations;
   if constexpr (has_constraints<form>) {
     auto rate = s.slope1;
-    form::settle_derivatives(system, typename form::template lifted<Real>(t + h), s.y1, rate, s.solved);
+    form::settle_derivatives(system, typename form::template lifted<Real>(from.t + h), s.y1, rate, s.solved);
     if constexpr (E::keeps_derivative && form::gives_algebraic_rates && Method::dense_rows == 0)
       for (int j = 0; j < E::directions; ++j)
         for (int i = 0; i < n; ++i)
           if (form::index(i) != 0) {
-            s.slope0[form::place(i, j)] = f0[form::place(i, j)];
-            s.slope1[form::place(i, j)] = rate[form::place(i, j)];
+            s.slope0[form::rate_index(i, j)] = from.rate[form::rate_index(i, j)];
+            s.slope1[form::rate_index(i, j)] = rate[form::rate_index(i, j)];
           }
   }
   return s;
@@ -348,17 +347,16 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
 
 /// The same out of line: an implicit step is too much code for every place that makes one.
 template <class E, class Real>
-SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const step_system<E, Real>& system, Real t,
-                                                                      const vec<Real, E::n>& y,
-                                                                      const vec<Real, E::n>& f0, Real h) {
-  return make_step(system, t, y, f0, h);
+SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const step_system<E, Real>& system,
+                                                                      const solution_point<Real, E::n>& from, Real h) {
+  return make_step(system, from, h);
 }
 template <class E, class Real>
-SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const step_system<E, Real>& system, Real t,
-                                                                         const vec<Real, E::n>& y,
-                                                                         const vec<Real, E::n>& f0, Real h) {
-  if constexpr (E::Method::is_explicit) return make_step(system, t, y, f0, h);
-  else return make_step_apart(system, t, y, f0, h);
+SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const step_system<E, Real>& system,
+                                                                         const solution_point<Real, E::n>& from,
+                                                                         Real h) {
+  if constexpr (E::Method::is_explicit) return make_step(system, from, h);
+  else return make_step_apart(system, from, h);
 }
 
 /// Gives a series an end at h, on the constraints.
@@ -386,7 +384,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const step_system<
     end_series<E>(system, part, h);
     return part;
   } else {
-    return make_step_while_landing(system, s.t, s.y, f0, h);
+    return make_step_while_landing(system, solution_point{s.t, s.y, f0}, h);
   }
 }
 

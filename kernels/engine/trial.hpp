@@ -103,7 +103,9 @@ SALTUS_FN_COLD mask_of<Real> may_turn_over(const instance<E, Real>& x, const tri
   constexpr double some = 4.0, rounding = 16.0 * limits<typename E::T>::epsilon;
   const auto system = system_of_model(x, tol);
   using form = typename decltype(system)::form;
-  if constexpr (requires(vec<Real, E::model_states> y) { form::turns_within(system, a.t1, y, y, a.orientation, y); }) {
+  if constexpr (requires(vec<Real, E::model_states> y) {
+                  form::turns_within(system, solution_point{a.t1, y, y}, a.orientation, y);
+                }) {
     const auto y = E::form::model_part(a.s.y1), rate = E::form::model_part(a.s.f1());
     const auto falls = abs(a.orientation) < Real(0.25) * abs(x.orientation);
     auto by = y;
@@ -111,7 +113,7 @@ SALTUS_FN_COLD mask_of<Real> may_turn_over(const instance<E, Real>& x, const tri
       const Real least = max(abs(Real(some) * a.s.error[i]), Real(rounding) * abs(y[i]));
       by[i] = select(falls, y[i] - a.s.y[i], copysign(least, a.s.error[i]));
     });
-    return where & form::turns_within(system, a.t1, y, rate, a.orientation, by);
+    return where & form::turns_within(system, solution_point{a.t1, y, rate}, a.orientation, by);
   } else {
     return mask_of<Real>::all(false);
   }
@@ -138,8 +140,8 @@ SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const instance<E, Real>& x, con
   const auto y = E::form::model_part(x.y);
   auto rate = y;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = E::keeps_derivative ? x.f[i] : Real(0.0); });
-  if constexpr (requires { form::is_next_to_singular(system, x.t, y, rate, nearby); })
-    return where & form::is_next_to_singular(system, x.t, y, rate, nearby);
+  if constexpr (requires { form::is_next_to_singular(system, solution_point{x.t, y, rate}, nearby); })
+    return where & form::is_next_to_singular(system, solution_point{x.t, y, rate}, nearby);
   else return mask_of<Real>::all(false);
 }
 

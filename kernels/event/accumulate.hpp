@@ -234,7 +234,7 @@ template <class E, class Real, class Run>
 SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_guards<E, Real>& r,
                                          const tolerances<E, Real>& tol, const Run& run) {
   const step_system<E, Real> f{x.constants, &tol};
-  const auto s = make_step_while_landing(f, x.t, x.y, x.f, r.left);
+  const auto s = make_step_while_landing(f, solution_point{x.t, x.y, x.f}, r.left);
   const auto g = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.constants);
   auto where = r.where;
   if constexpr (!E::Method::is_explicit) where = where & s.solved;

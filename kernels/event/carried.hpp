@@ -112,7 +112,7 @@ template <class E, class T, class Run>
 SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, double* to, const Run& run) {
   E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
     const double kept = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
-    const double rate = reduction_in<E, decltype(r)>::final_rate(x, item, at, j, kept, run);
+    const double rate = reduction_in<E, decltype(r)>::final_rate(x, {item, at}, j, kept, run);
     to[item] = rate - rate == 0.0 && rate < static_cast<double>(limits<T>::largest) ? rate : E::form::unset;
   });
 }
@@ -133,7 +133,7 @@ SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, co
   bool finite = true;
   for (int j = 0; j < E::directions; ++j) {
     double* const of = all + columns * j;
-    for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::place(i, j)].v);
+    for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::rate_index(i, j)].v);
     for (int i = 0; i < form::outputs; ++i) of[E::model_states + i] = static_cast<double>(out[i].d[j].v);
     of[of_end - 1] = form::time_sign * static_cast<double>(x.constants.event_time[j].v);
     for (int i = 0; i < of_end; ++i) finite = finite && of[i] - of[i] == 0.0;

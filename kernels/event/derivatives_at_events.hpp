@@ -157,7 +157,7 @@ SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
     const Real by = Real(direction) * x.constants.event_time[j];
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-      Real& s = x.y[E::form::place(i, j)];
+      Real& s = x.y[E::form::rate_index(i, j)];
       assign_where(where, s, fma(x.f[i], by, s));
     });
   });
@@ -289,7 +289,7 @@ SALTUS_FN_COLD vec<Real, E::n> size_of_terms(const instance<E, Real>& x, const d
       moves = select(is > Real(0.5), max(moves, abs(times(item, j))), moves);
     }
     for (int i = 0; i < E::model_states; ++i) {
-      const int at = E::form::place(i, j);
+      const int at = E::form::rate_index(i, j);
       r[at] = fma(abs(x.f[i]), moves, abs(x.y[at]));
     }
   }
@@ -314,7 +314,7 @@ SALTUS_FN_COLD mask_of<Real> same_derivatives(const instance<E, Real>& a, const 
   auto same = mask_of<Real>::all(true);
   for (int j = 0; j < E::directions; ++j)
     for (int i = 0; i < E::model_states; ++i) {
-      const int at = E::form::place(i, j);
+      const int at = E::form::rate_index(i, j);
       same = same & agree<E>(a.y[at], b.y[at], tol.atol[i] / size_of_direction(a, j), tol, terms[at]);
     }
   for (int i = 0; i < E::form::discretes * E::directions; ++i)

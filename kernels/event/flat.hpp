@@ -38,7 +38,7 @@ SALTUS_FN_COLD vec<Real, E::ng> guards_after(instance<E, Real>& x, const step_sy
     add_where(x.rhs_evaluations, where, 3);
     return E::form::guard_values(x.t + tau, detail::advance(x.y, Real(1.0 / 6.0) * tau, sum), system.c);
   } else {
-    const auto s = make_step_while_landing(system, x.t, x.y, f, tau);
+    const auto s = make_step_while_landing(system, solution_point{x.t, x.y, f}, tau);
     count_evaluations(x, s, where);
     auto g = E::form::guard_values(x.t + tau, s.y1, system.c);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { g[i] = select(s.solved, g[i], Real(0.0)); });

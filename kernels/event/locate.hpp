@@ -239,7 +239,7 @@ SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, 
     y[i] = fma(d, from[i], p.y[i]) + bend;
   });
   const auto g = E::form::guards_along(p.t + d, y, to, x.constants);
-  move_quadratures<E>(p.s, x, p.t, p.y, from, p.t + d, y, to, where);
+  move_quadratures<E>(p.s, x, {p.t, p.y, from}, {p.t + d, y, to}, where);
   assign_where(where, p.t, p.t + d);
   assign_where(where, p.s.h, p.s.h + d);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -485,7 +485,7 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   });
   const Real t = p.t + onward;
   const auto g = E::form::guards_along(t, y, derivative, x.constants);
-  move_quadratures<E>(p.s, x, p.t, p.y, derivative, t, y, derivative, moves);
+  move_quadratures<E>(p.s, x, {p.t, p.y, derivative}, {t, y, derivative}, moves);
   assign_where(moves, p.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moves, p.y[i], y[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -595,7 +595,7 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     previous = newton;
   }
   // The step that led here now ends at the landing point, for all later uses.
-  move_quadratures<E>(p.s, x, t0, y0, f, p.t, p.y, f, where);
+  move_quadratures<E>(p.s, x, {t0, y0, f}, {p.t, p.y, f}, where);
   p.s.y1 = p.y;
   p.s.h = p.t - x.t;
 }

@@ -35,7 +35,7 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
   const step_system<E, Real> system{constants, &tol};
   const int how = rules.how;
   auto y = x.y;
-  consistency<Real> c = E::form::initialise(system, x.t, y, f, x.t_end - x.t_begin, where, how, rules.written);
+  consistency<Real> c = E::form::initialise(system, x.t, y, f, {where, how, x.t_end - x.t_begin, rules.written});
   if (how == abi::given) c.found = c.found & (c.moved <= Real(1.0));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
   orientation_check<E>::begin(x, c, where & c.found);
@@ -277,7 +277,7 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
   vec<Lifted, form::discretes> d;
   for (int i = 0; i < form::params; ++i) p[i] = one(x.constants.p[i]);
   for (int i = 0; i < E::model_states; ++i)
-    y[i] = form::with_rates(one(x.y[i]), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.y[form::place(i, j)]); });
+    y[i] = form::with_rates(one(x.y[i]), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.y[form::rate_index(i, j)]); });
   for (int i = 0; i < form::discretes; ++i)
     d[i] = form::with_rates(one(x.constants.d[i]), [&](int j) SALTUS_INLINE_LAMBDA {
       return one(x.constants.discrete_rates[form::discretes * j + i]);
@@ -291,7 +291,7 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
   call(now);
   for (int i = 0; i < E::model_states; ++i) {
     x.y[i].set(lane, y[i].value.v);
-    for (int j = 0; j < E::directions; ++j) x.y[form::place(i, j)].set(lane, y[i].d[j].v);
+    for (int j = 0; j < E::directions; ++j) x.y[form::rate_index(i, j)].set(lane, y[i].d[j].v);
   }
   for (int i = 0; i < form::discretes; ++i) {
     x.constants.d[i].set(lane, d[i].value.v);
@@ -599,8 +599,8 @@ SALTUS_FN_COLD void take_field_here(instance<E, Real>& x, mask_of<Real> where, c
     f = E::form::rhs(x.t, x.y, x.constants);
   } else {
     auto y = x.y;
-    E::form::initialise(step_system<E, Real>{x.constants, &tol}, x.t, y, f, x.t_end - x.t_begin, where, abi::algebraic,
-                        written_states<typename E::form, Real>{});
+    E::form::initialise(step_system<E, Real>{x.constants, &tol}, x.t, y, f,
+                        {where, abi::algebraic, x.t_end - x.t_begin, written_states<typename E::form, Real>{}});
   }
   const auto g = E::form::guards_along(x.t, x.y, f, x.constants);
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });

@@ -26,7 +26,7 @@ struct any_order_form : Functions {
 
   SALTUS_FN static constexpr int index(int i) {
     for (int j = 0; j < kinds::state_count; ++j)
-      if (i == layout::place(j) + layout::highest(j)) return 1;
+      if (i == layout::first(j) + layout::highest(j)) return 1;
     return 0;
   }
   /// For implicit methods: true if the error of value i counts. The error of a derivative that follows from lower ones does not, because
@@ -35,7 +35,7 @@ struct any_order_form : Functions {
   SALTUS_FN static constexpr bool counts(int i) {
     constexpr auto table = offsets_of<Model>;
     for (int j = 0; j < kinds::state_count; ++j) {
-      const int l = i - layout::place(j);
+      const int l = i - layout::first(j);
       bool follows = l > 0 && l <= layout::highest(j);
       for (const auto& of_set : table.d) follows = follows && l >= of_set[j];
       if (follows) return false;
@@ -99,33 +99,32 @@ struct any_order_form : Functions {
       auto free_alone = sizes;
       for (int j = 0; j < here::unknowns; ++j)
         for (int l = 0; l < here::series::d(j); ++l) {  // the equations determine the highest derivatives
-          const int i = layout::place(j) + l;
+          const int i = layout::first(j) + l;
           detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
         }
       // Guesses that are consistent with each other stay. Otherwise each of them would move a little for the free values.
       auto with_guesses = to;
-      const auto go_together = here::from_guess(system, t, with_guesses, free_alone, these, false).found;
+      const auto go_together = here::from_guess(value_search{system, t, free_alone, these}, with_guesses, false).found;
       for (int i = 0; i < states; ++i) to[i] = select(go_together, with_guesses[i], to[i]);
-      return here::from_guess(system, t, to, sizes, these, system.is_conservative());
+      return here::from_guess(value_search{system, t, sizes, these}, to, system.is_conservative());
     });
   }
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int,
-                                                const written_states<any_order_form, Real>& written) {
+                                                vec<Real, states>& f, const restart<any_order_form, Real>& start) {
     const auto r =
-        settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
+        settled(system, y, start.where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
           using here = settling<Functions, set.value>;
           auto sizes = detail::sizes_of(system, to);
           vec<Real, states> stays;  // without the highest derivatives, which the equations determine
           for (int i = 0; i < states; ++i) stays[i] = Real(0.0);
           for (int j = 0; j < here::unknowns; ++j)
-            for (int i = layout::place(j); i < layout::place(j) + here::series::d(j); ++i) {
-              stays[i] = written[i];
-              sizes[i] = select(written[i] > Real(0.0), Real(0.0), sizes[i]);
+            for (int i = layout::first(j); i < layout::first(j) + here::series::d(j); ++i) {
+              stays[i] = start.written[i];
+              sizes[i] = select(stays[i] > Real(0.0), Real(0.0), sizes[i]);
             }
-          auto found = here::from_guess(system, t, to, sizes, these, system.is_conservative());
+          auto found = here::from_guess(value_search{system, t, sizes, these}, to, system.is_conservative());
           detail::blame_written(found, here::unknowns, stays, these,
                                 [&](int i) SALTUS_INLINE_LAMBDA { return here::concerns(found.of, i); });
           return found;
@@ -198,13 +197,12 @@ struct any_order_form : Functions {
     return false;
   }();
   template <class Real>
-  SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const step_constants<Real>& c,
+  SALTUS_FN static mask_of<Real> changes_branch(const step_ends<Real, states>& ends, const step_constants<Real>& c,
                                                 Real rtol) requires(constrains_values) {
     auto r = mask_of<Real>::all(false);
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
       using here = settling<Functions, set.value>;
-      if constexpr (here::gradients > 0) r = r | (where & here::on_other_branches(t0, y0, t1, y1, c, rtol));
+      if constexpr (here::gradients > 0) r = r | (where & here::on_other_branches(ends, c, rtol));
     });
     return r;
   }
@@ -232,16 +230,15 @@ struct any_order_form : Functions {
     return r;
   }
   template <class System, class Real>
-  SALTUS_FN_COLD static mask_of<Real> turns_within(const System& system, Real t, const vec<Real, states>& y,
-                                                   const vec<Real, states>&, Real orientation,
-                                                   const vec<Real, states>& error) {
-    auto after = y, before = y;
+  SALTUS_FN_COLD static mask_of<Real> turns_within(const System& system, const solution_point<Real, states>& at,
+                                                   Real orientation, const vec<Real, states>& error) {
+    auto after = at.y, before = at.y;
     for (int i = 0; i < states; ++i) {
       after[i] = after[i] + error[i];
       before[i] = before[i] - error[i];
     }
-    return !(orientation * orientation_at(t, after, system.c) > Real(0.0)) |
-           !(orientation * orientation_at(t, before, system.c) > Real(0.0));
+    return !(orientation * orientation_at(at.t, after, system.c) > Real(0.0)) |
+           !(orientation * orientation_at(at.t, before, system.c) > Real(0.0));
   }
   /// If det J is zero, the structural analysis does not hold.
   template <class Real>

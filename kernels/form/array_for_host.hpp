@@ -22,24 +22,24 @@ void array_for_host(double t, const double* parameters, const double* discretes,
   for (int i = 0; i < Functions::piece_numbers; ++i) constants.pieces[i] = Real(1.0);
   vec<Real, array::values> y;
   vec<Real, array::columns> w;
-  int place = 0;
+  int next = 0;
   for (int j = 0; j < array::unknowns; ++j)
-    for (int m = 0; m <= array::last(j); ++m, ++place)
-      (m <= layout::highest(j) ? y[layout::place(j) + m] : w[array::column(j, m)]) =
-          Real(m <= layout::highest(j) ? x[place] * detail::rising(0, m) : x[place]);
-  const int all = place;
+    for (int m = 0; m <= array::last(j); ++m, ++next)
+      (m <= layout::highest(j) ? y[layout::first(j) + m] : w[array::column(j, m)]) =
+          Real(m <= layout::highest(j) ? x[next] * detail::rising(0, m) : x[next]);
+  const int all = next;
   const auto at = array::linearised_at(Real(t), y, w, constants);
   for (int k = 0; k <= array::times; ++k)
     for (int i = 0; i < array::unknowns; ++i) {
       const int row = k * array::unknowns + i, below = row - array::unknowns;
       f[row] = (k == 0 ? at.f[i] : at.g[below < 0 ? 0 : below]).v;
-      place = row * all;
+      next = row * all;
       for (int j = 0; j < array::unknowns; ++j)
-        for (int m = 0; m <= array::last(j); ++m, ++place) {
-          if (m > layout::highest(j)) by[place] = k == 0 ? 0.0 : at.g_by_w[below][array::column(j, m)].v;
+        for (int m = 0; m <= array::last(j); ++m, ++next) {
+          if (m > layout::highest(j)) by[next] = k == 0 ? 0.0 : at.g_by_w[below][array::column(j, m)].v;
           else {
             const auto& of = k == 0 ? at.f_by_y[i] : at.g_by_y[below];
-            by[place] = of[layout::place(j) + m].v * detail::rising(0, m);
+            by[next] = of[layout::first(j) + m].v * detail::rising(0, m);
           }
         }
     }

@@ -75,7 +75,7 @@ struct derivative_array {
         SALTUS_ROLLED for (int j = 0; j < unknowns; ++j) {
       for (int m = 0; m <= layout::highest(j); ++m) {
         const Real entry = by.coefficient(i, k, j, m) * Real(1.0 / detail::rising(0, m));
-        (k == 0 ? r.f_by_y[i] : r.g_by_y[(k - 1) * unknowns + i])[layout::place(j) + m] = entry;
+        (k == 0 ? r.f_by_y[i] : r.g_by_y[(k - 1) * unknowns + i])[layout::first(j) + m] = entry;
       }
       for (int m = layout::highest(j) + 1; m <= last(j) && k > 0; ++m)
         r.g_by_w[(k - 1) * unknowns + i][column(j, m)] = by.coefficient(i, k, j, m);
@@ -164,11 +164,10 @@ struct derivative_array {
 
   /// The lanes in which two points are not known to lie on one branch, because G_w may have had a lower rank between them.
   template <class Real>
-  SALTUS_FN_COLD static mask_of<Real> on_other_branches(Real t0, const vec<Real, values>& y0, Real t1,
-                                                        const vec<Real, values>& y1,
+  SALTUS_FN_COLD static mask_of<Real> on_other_branches(const step_ends<Real, values>& ends,
                                                         const step_constants<Real>& fixed) {
     matrix_of_w<Real> begin, end;
-    const auto found = solved(t0, y0, fixed, &begin).found & solved(t1, y1, fixed, &end).found;
+    const auto found = solved(ends.t0, ends.y0, fixed, &begin).found & solved(ends.t1, ends.y1, fixed, &end).found;
     return !found | ranked_qr<Real, rows, columns, rank>(begin).turns_to(end);
   }
 
@@ -179,8 +178,8 @@ struct derivative_array {
     vec<Real, values> r;
     for (int j = 0; j < unknowns; ++j) {
       const int highest = layout::highest(j);
-      for (int l = 0; l < highest; ++l) r[layout::place(j) + l] = y[layout::place(j) + l + 1];
-      r[layout::place(j) + highest] =
+      for (int l = 0; l < highest; ++l) r[layout::first(j) + l] = y[layout::first(j) + l + 1];
+      r[layout::first(j) + highest] =
           at.w[column(j, highest + 1)] * Real(detail::rising(0, highest + 1) / power_of_scale(highest + 1));
     }
     for (int i = 0; i < values; ++i) r[i] = select(at.found, r[i], Real(Functions::unset));
@@ -268,7 +267,7 @@ struct derivative_array {
       for (int j = 0; j < unknowns; ++j) {
         for (int m = 0; m <= layout::highest(j); ++m)
           largest =
-              max(largest, abs(at.g_by_y[i][layout::place(j) + m]) * Real(detail::rising(0, m) / power_of_scale(m)));
+              max(largest, abs(at.g_by_y[i][layout::first(j) + m]) * Real(detail::rising(0, m) / power_of_scale(m)));
         for (int m = layout::highest(j) + 1; m <= last(j); ++m) {
           Real& entry = at.g_by_w[i][column(j, m)];
           entry = entry * Real(1.0 / power_of_scale(m));
@@ -301,7 +300,7 @@ struct derivative_array {
     Real size = Real(limits<scalar_of<Real>>::smallest);
     for (int j = 0; j < unknowns; ++j)
       for (int m = 0; m <= layout::highest(j); ++m)
-        size = max(size, abs(y[layout::place(j) + m]) * Real(power_of_scale(m) / detail::rising(0, m)));
+        size = max(size, abs(y[layout::first(j) + m]) * Real(power_of_scale(m) / detail::rising(0, m)));
     for (int j = 0; j < columns; ++j) size = max(size, abs(w[j]));
     return size;
   }

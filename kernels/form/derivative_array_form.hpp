@@ -38,21 +38,21 @@ struct derivative_array_form : Functions {
     for (int i = 0; i < states; ++i) detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
     // Guesses that are consistent with each other stay. Otherwise each of them would move a little for the free values.
     auto with_guesses = y;
-    const auto go_together = settling::from_guess(system, t, with_guesses, free_alone, where).found;
+    const auto go_together = settling::from_guess(value_search{system, t, free_alone, where}, with_guesses).found;
     for (int i = 0; i < states; ++i) y[i] = select(go_together, with_guesses[i], y[i]);
-    return settling::from_guess(system, t, y, sizes, where);
+    return settling::from_guess(value_search{system, t, sizes, where}, y);
   }
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int,
-                                                const written_states<derivative_array_form, Real>& written) {
+                                                vec<Real, states>& f,
+                                                const restart<derivative_array_form, Real>& start) {
     auto sizes = detail::sizes_of(system, y);
-    auto stays = written;  // without the highest derivatives, which the equations determine
-    for (int j = 0; j < array::unknowns; ++j) stays[array::layout::place(j) + array::layout::highest(j)] = Real(0.0);
+    auto stays = start.written;  // without the highest derivatives, which the equations determine
+    for (int j = 0; j < array::unknowns; ++j) stays[array::layout::first(j) + array::layout::highest(j)] = Real(0.0);
     for (int i = 0; i < states; ++i) sizes[i] = select(stays[i] > Real(0.0), Real(0.0), sizes[i]);
-    auto r = settling::from_guess(system, t, y, sizes, where);
-    detail::blame_written(r, array::unknowns, stays, where,
+    auto r = settling::from_guess(value_search{system, t, sizes, start.where}, y);
+    detail::blame_written(r, array::unknowns, stays, start.where,
                           [](int) SALTUS_INLINE_LAMBDA { return mask_of<Real>::all(true); });
     f = rhs(t, y, system.c);
     return r;
@@ -93,9 +93,9 @@ struct derivative_array_form : Functions {
   // which the rank is lower.
   static constexpr auto where_branches_meet = status::singular;
   template <class Real>
-  SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const step_constants<Real>& c, Real) {
-    return array::on_other_branches(t0, y0, t1, y1, c);
+  SALTUS_FN static mask_of<Real> changes_branch(const step_ends<Real, states>& ends, const step_constants<Real>& c,
+                                                Real) {
+    return array::on_other_branches(ends, c);
   }
   /// That of the array is `independence`.
   template <class Real>

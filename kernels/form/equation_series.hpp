@@ -99,7 +99,7 @@ struct equation_series {
       for (int i = 0; i < unknowns; ++i)
         if (k + c(i) == order) r[i] = Real(detail::rising(0, order)) * f[i];
     }
-    if (!series.is_complete())  // the model takes more places than were counted
+    if (!series.is_complete())  // the model takes more rows than were counted
       for (int i = 0; i < unknowns; ++i) r[i] = Value(Functions::unset);
     return r;
   }
@@ -110,12 +110,11 @@ struct equation_series {
     for (int i = 0; i < unknowns; ++i) sum += c(i) + 1;
     return sum;
   }();
-  /// The place in F of equation i in stage k.
+  /// The row in F of equation i in stage k.
   SALTUS_FN static constexpr int constraint(int i, int k) {
-    int place = 0;
-    for (int l = 0; l < unknowns; ++l)
-      place += min_of(max_of(k + c(l), 0), c(l) + 1) + (l < i && k + c(l) >= 0 ? 1 : 0);
-    return place;
+    int row = 0;
+    for (int l = 0; l < unknowns; ++l) row += min_of(max_of(k + c(l), 0), c(l) + 1) + (l < i && k + c(l) >= 0 ? 1 : 0);
+    return row;
   }
 
   /// F at the values y.
@@ -148,7 +147,7 @@ struct equation_series {
           const auto f = series.at_order(order, fixed);
           for (int i = 0; i < unknowns; ++i)
             if (order <= c(i))
-              r[constraint(i, order - c(i))][layout::place(j) + l] = Real(detail::rising(0, order)) * f[i].d[0];
+              r[constraint(i, order - c(i))][layout::first(j) + l] = Real(detail::rising(0, order)) * f[i].d[0];
         }
         series.x[j].c[l].d[0] = Real(0.0);
       }
@@ -246,7 +245,7 @@ struct equation_series {
     vec<Real, values> r;
     for (int j = 0; j < unknowns; ++j)
       for (int l = 0; l <= layout::highest(j); ++l)
-        r[layout::place(j) + l] = Real(detail::rising(0, l + 1)) * series.x[j].c[l + 1];
+        r[layout::first(j) + l] = Real(detail::rising(0, l + 1)) * series.x[j].c[l + 1];
     if (!series.is_complete())
       for (int i = 0; i < values; ++i) r[i] = Real(Functions::unset);
     time::turn(r);
@@ -261,10 +260,10 @@ struct equation_series {
                                                       const step_constants<Real>& fixed) {
     vec<Value, values> r;
     for (int j = 0; j < unknowns; ++j)
-      for (int l = 0; l < layout::highest(j); ++l) r[layout::place(j) + l] = time::turned(y[layout::place(j) + l + 1]);
+      for (int l = 0; l < layout::highest(j); ++l) r[layout::first(j) + l] = time::turned(y[layout::first(j) + l + 1]);
     auto highest = residual_of_stage(0, t, y, fixed);
     if constexpr (more_stages > 0) highest = less_following(t, y, highest, fixed);
-    for (int j = 0; j < unknowns; ++j) r[layout::place(j) + layout::highest(j)] = highest[j];
+    for (int j = 0; j < unknowns; ++j) r[layout::first(j) + layout::highest(j)] = highest[j];
     return r;
   }
 
@@ -285,7 +284,7 @@ struct equation_series {
     f = solved_for(j, f);
     for (int i = 0; i < unknowns; ++i)
       if (const int l = layout::highest(i); l > d(i))
-        f[i] = y[layout::place(i) + l] - Real(detail::rising(0, l)) * series.x[i].c[l];
+        f[i] = y[layout::first(i) + l] - Real(detail::rising(0, l)) * series.x[i].c[l];
     return f;
   }
 
@@ -297,7 +296,7 @@ struct equation_series {
     solve_stages(series, more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);
     for (int j = 0; j < unknowns; ++j)
       for (int l = d(j) + 1; l <= layout::highest(j); ++l) {
-        Real& value = y[layout::place(j) + l];
+        Real& value = y[layout::first(j) + l];
         value = select(where, Real(detail::rising(0, l)) * series.x[j].c[l], value);
       }
   }
@@ -312,7 +311,7 @@ struct equation_series {
     for (int k = 1; k <= order; ++k)
       for (int j = 0; j < unknowns; ++j)
         for (int l = 0; l <= layout::highest(j); ++l) {
-          Real& to = coefficient[k - 1][layout::place(j) + l];
+          Real& to = coefficient[k - 1][layout::first(j) + l];
           const double factor = detail::rising(k, l);
           to = select(where, Real(turns && k % 2 != 0 ? -factor : factor) * series.x[j].c[k + l], to);
         }

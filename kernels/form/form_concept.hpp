@@ -25,12 +25,31 @@
 
 #include "number/pack.hpp"
 #include "number/real.hpp"
+#include "number/solution_point.hpp"
 
 namespace saltus {
 
 /// The states that the transition of an instance has written (1, else 0), for a form that may move them.
 template <class Form, class Real>
 using written_states = vec<Real, Form::keeps_written ? Form::states : 0>;
+
+/// A start or a restart after an event, for `initialise`.
+template <class Form, class Real>
+struct restart {
+  mask_of<Real> where;  ///< the lanes that start
+  int how;              ///< abi::consistency
+  Real span;            ///< the length of the time span
+  const written_states<Form, Real>& written;
+};
+
+/// The beginning and the end of a step.
+template <class Real, int n>
+struct step_ends {
+  Real t0;
+  const vec<Real, n>& y0;
+  Real t1;
+  const vec<Real, n>& y1;
+};
 
 namespace detail {
 struct no_action {
@@ -64,12 +83,11 @@ concept has_constraints = requires(detail::asked<Form> a) {
   Form::project(a.in, a.t, a.y, a.y, a.where);
 };
 
-/// States may move at the start and after every event: `initialise` makes y consistent, and f its time derivative. `how` is an
-/// abi::consistency, `span` the length of the time span. A form that `keeps_written` may move states that a transition can write, and keeps
-/// those that it has written.
+/// States may move at the start and after every event: initialise(system, t, y, f, restart) makes y consistent, and f its time derivative.
+/// A form that `keeps_written` may move states that a transition can write, and keeps those that it has written.
 template <class Form>
 concept moves_states = requires(detail::asked<Form> a, int how) {
-  Form::initialise(a.in, a.t, a.y, a.y, a.t, a.where, how, a.written);
+  Form::initialise(a.in, a.t, a.y, a.y, {a.where, how, a.t, a.written});
 };
 
 /// Start and modes: the start distinguishes given values, guesses and free values. `begin` makes the initial y consistent; a NaN marks
@@ -91,11 +109,11 @@ concept has_paradoxes = requires(detail::asked<Form> a) {
   Form::is_paradoxical(a.t, a.of_model, a.constants);
 };
 
-/// Constraints may become dependent on the way (form/branches.hpp). A step with changes_branch(t0, y0, t1, y1, constants, rtol) is repeated
+/// Constraints may become dependent on the way (form/branches.hpp). A step with changes_branch(step_ends, constants, rtol) is repeated
 /// with a smaller size. Where independence_of_constraints is close to zero, the instance ends as `where_branches_meet`.
 template <class Form>
 concept has_branches = requires(detail::asked<Form> a) {
-  Form::changes_branch(a.t, a.of_model, a.t, a.of_model, a.constants, a.t);
+  Form::changes_branch({a.t, a.of_model, a.t, a.of_model}, a.constants, a.t);
   Form::independence_of_constraints(a.t, a.of_model, a.constants);
 };
 
@@ -130,9 +148,9 @@ concept has_local_coordinates = requires(detail::asked<Form> a) {
 ///     lyapunov             or their growth is (form/growth.hpp)
 ///     has_orientation      `initialise` and `project` give the orientation of the matrix that determines algebraic states, or highest
 ///                          derivatives; for forms without constraints orientation_at(system, t, y, rate) does. A step over which it turns
-///                          has passed a singularity and is repeated with a smaller size. Optional: turns_within(system, t, y, rate,
-///                          orientation, error), the lanes in which it turns within the error of the step; is_next_to_singular(system, t,
-///                          y, rate, nearby), those in which it turns within the fraction `nearby` of the unknowns
+///                          has passed a singularity and is repeated with a smaller size. Optional: turns_within(system, at, orientation,
+///                          error), the lanes in which it turns within the error of the step whose end is the solution_point `at`;
+///                          is_next_to_singular(system, at, nearby), those in which it turns within the fraction `nearby` of the unknowns
 ///     slides               it slides along guards (form/sliding.hpp)
 ///     approached           number of constraints that are approached from elsewhere. For each it has a guard of its own, behind the
 ///                          model's; arrive(constants, due, where) marks those that are due as reached

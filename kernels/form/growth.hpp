@@ -67,7 +67,7 @@ struct growth : detail::by_initial_values<Base, detail::indices<k>>::type {
         // the fractional part of a multiple of the golden ratio
         const double multiple = 0.6180339887498949 * (1 + i + (model_states + 1) * j);
         const double fraction = multiple - static_cast<double>(static_cast<int>(multiple));
-        y[form::place(i, j)] = Real((i == j ? 1.0 : 0.0) + fraction - 0.5);
+        y[form::rate_index(i, j)] = Real((i == j ? 1.0 : 0.0) + fraction - 0.5);
       }
   }
 };

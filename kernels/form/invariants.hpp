@@ -64,8 +64,8 @@ SALTUS_FN Real rounding_of(const Point& at, const Rows& rows, int k) {
   Real size = abs(rows.value[k]), largest = Real(0.0);
   for (int i = 0; i < Bodies::coordinates; ++i) largest = max(largest, abs(at.y[i]));
   for (int j = 0; j < Bodies::velocities; ++j) {
-    const Real place = Bodies::has_kinematics ? largest : abs(at.y[j]);
-    size = fma(abs(rows.by_place[k][j]), place, size);
+    const Real position = Bodies::has_kinematics ? largest : abs(at.y[j]);
+    size = fma(abs(rows.by_position[k][j]), position, size);
     size = fma(abs(rows.by_speed[k][j]), abs(at.y[Bodies::coordinates + j]), size);
   }
   return Real(some) * size;
@@ -91,15 +91,15 @@ SALTUS_FN_COLD nearer_point<Real, Bodies::states> nearer_to_invariants(const Poi
   constexpr double dependent = 0x1p-40;
   using by_velocity = typename Bodies::template by_velocity<Real>;
   const auto rows = Bodies::invariant_rows_at(at);
-  by_velocity by_place[count], by_speed[count];  // the smallest motions per unit change of an invariant
+  by_velocity by_position[count], by_speed[count];  // the smallest motions per unit change of an invariant
   with_free_motion<Bodies, Real>(at, [&](const auto& solver) SALTUS_INLINE_LAMBDA {
     each<count>([&](int k) SALTUS_INLINE_LAMBDA {
-      by_velocity place, speed;
+      by_velocity position, speed;
       each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
-        place[j] = h * rows.by_place[k][j];
+        position[j] = h * rows.by_position[k][j];
         speed[j] = rows.by_speed[k][j];
       });
-      by_place[k] = solver(place);
+      by_position[k] = solver(position);
       by_speed[k] = solver(speed);
     });
   });
@@ -109,7 +109,7 @@ SALTUS_FN_COLD nearer_point<Real, Bodies::states> nearer_to_invariants(const Poi
     for (int l = 0; l <= k; ++l) {
       a[k][l] = Real(0.0);
       for (int j = 0; j < velocities; ++j)
-        a[k][l] = fma(h * rows.by_place[k][j], by_place[l][j], fma(rows.by_speed[k][j], by_speed[l][j], a[k][l]));
+        a[k][l] = fma(h * rows.by_position[k][j], by_position[l][j], fma(rows.by_speed[k][j], by_speed[l][j], a[k][l]));
     }
     const auto constant = a[k][k] == Real(0.0);
     a[k][k] = select(constant, Real(1.0), a[k][k]);
@@ -122,7 +122,7 @@ SALTUS_FN_COLD nearer_point<Real, Bodies::states> nearer_to_invariants(const Poi
   each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
     shift[j] = change[j] = Real(0.0);
     for (int k = 0; k < count; ++k) {
-      shift[j] = fma(h * share[k], by_place[k][j], shift[j]);
+      shift[j] = fma(h * share[k], by_position[k][j], shift[j]);
       change[j] = fma(share[k], by_speed[k][j], change[j]);
     }
   });

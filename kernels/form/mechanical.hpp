@@ -134,18 +134,18 @@ struct mechanical_form : Functions {
   }
 
   template <class System, class Real>
-  SALTUS_FN static consistency<Real> initialise(
-      const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f, Real, mask_of<Real> where, int,
-      const written_states<mechanical_form, Real>& written) requires(is_constrained) {
+  SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
+                                                vec<Real, states>& f,
+                                                const restart<mechanical_form, Real>& start) requires(is_constrained) {
     const auto begun = y;
-    auto c = onto_constraints<search_for::start>(system, t, y, where);
+    auto c = onto_constraints<search_for::start>(system, t, y, start.where);
     if constexpr (Functions::keeps_written) {
       auto moved = mask_of<Real>::all(false);
-      each<states>([&](int i)
-                       SALTUS_INLINE_LAMBDA { moved = moved | ((written[i] > Real(0.0)) & !(y[i] == begun[i])); });
-      if (const auto these = where & (moved | !c.found) & detail::has_written(written); any(these)) {
+      each<states>(
+          [&](int i) SALTUS_INLINE_LAMBDA { moved = moved | ((start.written[i] > Real(0.0)) & !(y[i] == begun[i])); });
+      if (const auto these = start.where & (moved | !c.found) & detail::has_written(start.written); any(these)) {
         auto to = begun;
-        const auto found = onto_constraints_but(system, t, to, written, these);
+        const auto found = onto_constraints_but(system, t, to, start.written, these);
         each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(these, to[i], y[i]); });
         c.found = (c.found & !these) | (found.found & these);
         c.residual = select(these, found.residual, c.residual);
@@ -173,11 +173,10 @@ struct mechanical_form : Functions {
   /// Dead points, at which branches of the motion may meet.
   static constexpr bool has_dead_points = constraints > 0 && !has_reaching_phase && !system_of_bodies::is_sparse;
   template <class Real>
-  SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
-                                                const vec<Real, states>& y1, const step_constants<Real>& c,
+  SALTUS_FN static mask_of<Real> changes_branch(const step_ends<Real, states>& ends, const step_constants<Real>& c,
                                                 Real) requires(has_dead_points) {
-    return detail::on_other_branches<system_of_bodies, Real>(Functions::point_at(t0, y0, c),
-                                                             Functions::point_at(t1, y1, c));
+    return detail::on_other_branches<system_of_bodies, Real>(Functions::point_at(ends.t0, ends.y0, c),
+                                                             Functions::point_at(ends.t1, ends.y1, c));
   }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, states>& y,
@@ -378,8 +377,8 @@ struct mechanical_form : Functions {
       const Real by = abs(y[i] - begun[i]) / (abs(begun[i]) + system.floor(i)) + not_finite(y[i]);
       found = found & !((written[i] > Real(0.0)) & !(by <= Real(detail::as_good_as_met<Real>)));
     });
-    if constexpr (constraints > 0) find_unmet(system, t, y, found, c, concerned);
     c.found = found & where;
+    if constexpr (constraints > 0) find_unmet(system, t, y, c, concerned);
     detail::blame_written(c, constraints + quaternions, written, where,
                           [&](int i) SALTUS_INLINE_LAMBDA { return concerned[i] > Real(0.0); });
     detail::how_far(c, system, begun, y);
@@ -426,27 +425,27 @@ struct mechanical_form : Functions {
       y[i] = select(open, y[i] + by, y[i]);
     }
   }
-  /// Removes lanes from `found` whose constraints are not met. Reports the first of these constraints and the states in it (1, else 0).
+  /// Removes lanes from `c.found` whose constraints are not met. Reports the first of these constraints and the states in it (1, else 0).
   template <class System, class Real>
-  SALTUS_FN_COLD static void find_unmet(const System& system, Real t, const vec<Real, states>& y, mask_of<Real>& found,
-                                        consistency<Real>& c, vec<Real, states>& concerned) {
+  SALTUS_FN_COLD static void find_unmet(const System& system, Real t, const vec<Real, states>& y, consistency<Real>& c,
+                                        vec<Real, states>& concerned) {
     const auto at = Functions::point_at(t, y, system.c);
     const auto rows = system_of_bodies::rows_at(at);
     const auto s = system_of_bodies::levels_at(at);
     auto unmet_before = mask_of<Real>::all(false);
     for (int k = 0; k < constraints; ++k) {
-      Real place = Real(limits<scalar_of<Real>>::smallest), speed = place, along = Real(0.0), largest = Real(0.0);
+      Real size = Real(limits<scalar_of<Real>>::smallest), speed = size, along = Real(0.0), largest = Real(0.0);
       for (int i = 0; i < coordinates; ++i) largest = max(largest, abs(y[i]));
       for (int j = 0; j < velocities; ++j) {
         const Real v = y[coordinates + j], by = abs(rows.by[k][j]);
         const Real q = system_of_bodies::has_kinematics ? largest : abs(y[j % coordinates]);
-        place = fma(by, max(q, system.floor(j % coordinates)), place);
+        size = fma(by, max(q, system.floor(j % coordinates)), size);
         speed = fma(by, abs(v) + system.floor(coordinates + j), speed);
         along = fma(rows.by[k][j], v, along);
       }
       const Real met(detail::as_good_as_met<Real>);
       speed = speed + abs(s.velocity[k] - along);  // for a constraint that depends on time
-      const auto is_met = (mask_of<Real>::all(!projects_positions) | (abs(s.position[k]) <= met * place)) &
+      const auto is_met = (mask_of<Real>::all(!projects_positions) | (abs(s.position[k]) <= met * size)) &
                           (abs(system_of_bodies::deviation(s, k)) <= met * speed);
       const auto unmet = holds(at, system.c, k) & !is_met;
       const auto first = unmet & !unmet_before;
@@ -458,7 +457,7 @@ struct mechanical_form : Functions {
       }
       unmet_before = unmet_before | unmet;
     }
-    found = found & !unmet_before;
+    c.found = c.found & !unmet_before;
   }
 
   template <class System, class Real>

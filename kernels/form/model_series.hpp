@@ -42,12 +42,12 @@ struct model_series {
       table.in_turn = false;  // a stage runs some orders again
       for (int j = 0; j < unknowns; ++j) {
         for (int l = 0; l < length; ++l)
-          table.place(j)[l] = l <= last(j) ? Value(y[layout::place(j) + l] * (1.0 / detail::rising(0, l))) : Value(0.0);
-        x[j] = jet<Value>(table.place(j), &table);
+          table.row(j)[l] = l <= last(j) ? Value(y[layout::first(j) + l] * (1.0 / detail::rising(0, l))) : Value(0.0);
+        x[j] = jet<Value>(table.row(j), &table);
       }
       for (int l = 0; l < length; ++l)
-        table.place(unknowns)[l] = l == 0 ? Value(time::of_model(engine_time)) : Value(l == 1 ? 1.0 : 0.0);
-      t = jet<Value>(table.place(unknowns), &table, 1);
+        table.row(unknowns)[l] = l == 0 ? Value(time::of_model(engine_time)) : Value(l == 1 ? 1.0 : 0.0);
+      t = jet<Value>(table.row(unknowns), &table, 1);
     }
     run(const run&) = delete;
 

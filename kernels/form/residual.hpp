@@ -19,7 +19,7 @@ struct residual_form : solved_for_rates<Functions> {
   SALTUS_FN static Real orientation_at(const System& system, Real t, const vec<Real, states>& y,
                                        const vec<Real, states>& rate) requires(Functions::highest_index == 0) {
     if constexpr (kinds::has_residual) {
-      return lu<Real, states>(detail::algebraic_equations_at(system, t, y, rate).by).orientation();
+      return lu<Real, states>(detail::algebraic_equations_at(system, solution_point{t, y, rate}).by).orientation();
     } else {
       const auto m = mass(t, y, system.c);
       matrix<Real, states> r;

@@ -32,13 +32,11 @@ struct semi_explicit_form : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int how,
-                                                const written_states<semi_explicit_form, Real>& written) {
-    if (how == abi::nearest) move_to_nearest(system, t, y, where);
+                                                vec<Real, states>& f, const restart<semi_explicit_form, Real>& start) {
+    if (start.how == abi::nearest) move_to_nearest(system, t, y, start.where);
     if constexpr (Functions::keeps_written)
-      if (const auto some = where & detail::has_written(written); any(some))
-        return consistent_but(system, t, y, f, where, some, written);
-    return consistent<search_for::start>(system, t, y, f, where);
+      if (any(start.where & detail::has_written(start.written))) return consistent_but(system, t, y, f, start);
+    return consistent<search_for::start>(system, t, y, f, start.where);
   }
 
   template <class System, class Real>
@@ -48,37 +46,38 @@ struct semi_explicit_form : Functions {
   }
 
   template <class System, class Real>
-  SALTUS_FN static mask_of<Real> turns_within(const System& system, Real t, const vec<Real, states>& y,
-                                              const vec<Real, states>& rate, Real orientation,
+  SALTUS_FN static mask_of<Real> turns_within(const System& system, const solution_point<Real, states>& at,
+                                              Real orientation,
                                               const vec<Real, states>& error) requires(highest_index == 1) {
     vec<Real, states> none;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { none[i] = Real(0.0); });
-    return detail::determinant_turns(system, t, y, rate, orientation, error, none);
+    return detail::determinant_turns(system, at, orientation, error, none);
   }
   template <class System, class Real>
-  SALTUS_FN static mask_of<Real> is_next_to_singular(const System& system, Real t, const vec<Real, states>& y,
-                                                     const vec<Real, states>& rate,
+  SALTUS_FN static mask_of<Real> is_next_to_singular(const System& system, const solution_point<Real, states>& at,
                                                      double nearby) requires(highest_index == 1) {
-    return detail::is_next_to_singular(system, t, y, rate, nearby);
+    return detail::is_next_to_singular(system, at, nearby);
   }
 
  private:
-  /// The same where states that a transition has written stay, in the lanes of `some`.
+  /// The same where states that a transition has written stay.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> consistent_but(const System& system, Real t, vec<Real, states>& y,
-                                                         vec<Real, states>& rate, mask_of<Real> where,
-                                                         mask_of<Real> some, const vec<Real, states>& written) {
+                                                         vec<Real, states>& rate,
+                                                         const restart<semi_explicit_form, Real>& start) {
+    const auto& written = start.written;
+    const auto some = start.where & detail::has_written(written);
     const auto begun = y;
     auto to = y;
-    Real of = Real(-1.0);
-    const auto met = detail::move_onto_constraints_but(system, t, to, written, some, of);
+    const auto moved = detail::move_onto_constraints_but(system, t, to, written, some);
+    const auto met = moved.found;
     // From there the rest of the search moves nothing that is written by more than rounding.
     for (int i = 0; i < states; ++i) y[i] = select(some & met, to[i], y[i]);
-    auto c = consistent<search_for::start>(system, t, y, rate, where & (met | !some));
+    auto c = consistent<search_for::start>(system, t, y, rate, start.where & (met | !some));
     for (int i = 0; i < states; ++i)
       y[i] = select(some & c.found & (written[i] > Real(0.0)) & mask_of<Real>::all(index(i) == 0), begun[i], y[i]);
     const auto lost = some & !met;
-    c.of = select(lost, of, c.of);
+    c.of = select(lost, moved.of, c.of);
     detail::blame_written(c, states, written, lost,
                           [](int i) SALTUS_INLINE_LAMBDA { return mask_of<Real>::all(index(i) == 0); });
     return c;

@@ -37,7 +37,7 @@ struct sensitivities : Base {
   using rated = typename Base::template rated<Real, N>;
 
   /// Where the derivative of state i in direction j is.
-  SALTUS_FN static constexpr int place(int i, int j) { return model_states * (1 + j) + i; }
+  SALTUS_FN static constexpr int rate_index(int i, int j) { return model_states * (1 + j) + i; }
   /// True if direction j is that of parameter i, or of the initial value of state i.
   SALTUS_FN static constexpr bool is_of_parameter(int j, int i) { return of(j) == i; }
   SALTUS_FN static constexpr bool is_of_initial(int j, int i) { return of(j) == -1 - i; }
@@ -132,7 +132,7 @@ struct sensitivities : Base {
   SALTUS_FN static vec<lifted<Value>, model_states> lift(const vec<Value, states>& y) {
     vec<lifted<Value>, model_states> r;
     each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-      r[i] = with_rates(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[place(i, j)]; });
+      r[i] = with_rates(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[rate_index(i, j)]; });
     });
     return r;
   }
@@ -141,7 +141,7 @@ struct sensitivities : Base {
     vec<Value, states> r;
     each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
       r[i] = y[i].value;
-      each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r[place(i, j)] = y[i].d[j]; });
+      each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r[rate_index(i, j)] = y[i].d[j]; });
     });
     return r;
   }
@@ -221,13 +221,14 @@ struct sensitivities : Base {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(
-      const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f, Real span, mask_of<Real> where,
-      int how, const written_states<sensitivities, Real>& written) requires(moves_states<Base>) {
+      const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f,
+      const restart<sensitivities, Real>& start) requires(moves_states<Base>) {
     static_assert(!Base::keeps_written, "what an event does to derivatives is not known where it moves other states");
     auto of_model = model_part(y), rate = model_part(f);
-    const auto c = Base::initialise(system.of_model(), t, of_model, rate, span, where, how, written);
+    const auto c =
+        Base::initialise(system.of_model(), t, of_model, rate, {start.where, start.how, start.span, start.written});
     take_model_part(of_model, y), take_model_part(rate, f);
-    settle_derivatives(system, time_of_event(t, system.c), y, f, where & c.found);
+    settle_derivatives(system, time_of_event(t, system.c), y, f, start.where & c.found);
     return c;
   }
   template <class System, class Real>

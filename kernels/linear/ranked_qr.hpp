@@ -78,10 +78,10 @@ class ranked_qr {
 
  private:
   vec<vec<Real, columns>, rows> a_;  ///< R, and below it the reflections without their first entries
-  vec<Real, columns> column_;        ///< the number of the column at a place
+  vec<Real, columns> column_;        ///< the number of the column at a position
   vec<Real, rank> first_, over_;     ///< of a reflection I - over v v', the first entry of v
 
-  /// Moves the column with the largest remainder to place k.
+  /// Moves the column with the largest remainder to position k.
   SALTUS_FN_COLD void choose(int k) {
     Real most = Real(-1.0), chosen(static_cast<double>(k));
     SALTUS_ROLLED for (int j = k; j < columns; ++j) {

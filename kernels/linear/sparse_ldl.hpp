@@ -2,7 +2,7 @@
 // and the target of each multiply-add in advance (host/compile/elimination.hpp) and puts them into tables. No exchanges: the order of the
 // tables must keep pivots from zero. Over any number type with division.
 //
-// Numbers of a matrix: D at its places 0 to n-1, then L below its diagonal, column by column. Tables have
+// Numbers of a matrix: D at its indices 0 to n-1, then L below its diagonal, column by column. Tables have
 //
 //     unknowns, entries     n, and the number of entries of L below its diagonal
 //     start[n + 1], row[]   where columns begin among those entries; the row of each entry

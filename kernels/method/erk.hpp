@@ -10,12 +10,12 @@
 
 namespace saltus {
 /// The address at which `new` constructs an object: <new> is not available on devices.
-struct place {
+struct address {
   void* at;
 };
 }  // namespace saltus
 
-SALTUS_FN void* operator new(decltype(sizeof 0), saltus::place where) noexcept { return where.at; }
+SALTUS_FN void* operator new(decltype(sizeof 0), saltus::address where) noexcept { return where.at; }
 
 namespace saltus {
 
@@ -69,21 +69,23 @@ SALTUS_FN decltype(auto) within_step(const F& f, const Stages& s) {
 /// to = f(t, y), constructed in place: copying many states takes as long as a stage.
 template <class F, class Real, int n>
 SALTUS_FN void evaluate(const F& f, Real t, const vec<Real, n>& y, vec<Real, n>& to) {
-  if constexpr (n > max_unrolled) new (place{&to}) vec<Real, n>(f(t, y));
+  if constexpr (n > max_unrolled) new (address{&to}) vec<Real, n>(f(t, y));
   else to = f(t, y);
 }
 
 }  // namespace detail
 
-/// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side.
+/// One step of length h. `f(t, y)` is the right-hand side.
 template <class Method, class F, class Real, int n>
-requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
-                                                                      const vec<Real, n>& f0, Real h) {
+requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, const solution_point<Real, n>& from,
+                                                                      Real h) {
+  const Real t = from.t;
+  const vec<Real, n>& y = from.y;
   stages<Method, Real, n> s;
   s.t = t;
   s.h = h;
   s.y = y;
-  s.k[0] = f0;
+  s.k[0] = from.rate;
   detail::quadrature_sum<Method, Real> sum(f, t, y);
   static_for<Method::stages - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
     constexpr int i = before + 1;

@@ -106,12 +106,12 @@ SALTUS_FN void leave_out(vec<Real, n>& error) {
 /// method's error polynomial has a zero.
 template <class Method, class System, class Matrix, class Real, int n>
 SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Method, Real, n>& s, const Matrix& w) {
-  const Real place = Real(0.3);
+  const Real part = Real(0.3);
   const auto interpolant = interpolate<Method>(system, s);
-  auto slope = interpolant.slope(place);
+  auto slope = interpolant.slope(part);
   const Real inverse = Real(1.0) / s.h;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] * inverse; });
-  auto r = w.solve(system.residual(fma(place, s.h, s.t), interpolant(place), slope));
+  auto r = w.solve(system.residual(fma(part, s.h, s.t), interpolant(part), slope));
   leave_out<System>(r);
   return r;
 }
@@ -165,18 +165,27 @@ inline constexpr double error_allowed_of_stages = [] {
   }
 }();
 
-/// Judges the increments of a Newton iteration. All norms are squared, to avoid roots in the hot loop. Converged: the remaining error,
-/// extrapolated with the observed rate, is at most what is allowed for a stage.
-template <class Real>
+/// Judges the increments of a Newton iteration, and counts them. All norms are squared, to avoid roots in the hot loop. Converged: the
+/// remaining error, extrapolated with the observed rate, is at most what is allowed for a stage.
+template <class Real, int n>
 struct newton_watch {
   static constexpr int max_iterations = 10;
   mask_of<Real> open, failed;
-  mask_of<Real> given_up;  ///< failed for good, not by rounding
-  Real last, left;         ///< squared: the last increment; the factor that bounds the remaining error by it
-  double enough;           ///< squared: the error allowed, as a part of the tolerance
+  mask_of<Real> given_up;      ///< failed for good, not by rounding
+  Real last, left;             ///< squared: the last increment; the factor that bounds the remaining error by it
+  Real iterations;             ///< of stages
+  const vec<Real, n>& weight;  ///< one over the tolerance of each state
+  double enough;               ///< squared: the error allowed, as a part of the tolerance
 
-  SALTUS_FN newton_watch(mask_of<Real> where, double allowed)
-      : open(where), failed(!where), given_up(!where), last(Real(-1.0)), left(Real(1.0)), enough(allowed * allowed) {}
+  SALTUS_FN newton_watch(mask_of<Real> where, const vec<Real, n>& one_over_tolerance, double allowed)
+      : open(where),
+        failed(!where),
+        given_up(!where),
+        last(Real(-1.0)),
+        left(Real(1.0)),
+        iterations(Real(0.0)),
+        weight(one_over_tolerance),
+        enough(allowed * allowed) {}
 
   /// Begins the next stage. It assumes the rate of convergence of the previous stage.
   SALTUS_FN void next_stage() {
@@ -184,8 +193,11 @@ struct newton_watch {
     last = Real(-1.0);
   }
 
-  /// Takes the squared norm of an increment that was just applied to the open lanes.
-  SALTUS_FN void take_in(Real square) {
+  /// Takes an increment that was just applied to the open lanes.
+  SALTUS_FN void take_in(const vec<Real, n>& change) { take_square(weighted_square(change, weight), 1.0); }
+  /// The same, with its squared norm; it has solved for `stages` stages.
+  SALTUS_FN void take_square(Real square, double stages) {
+    iterations = iterations + select(open, Real(stages), Real(0.0));
     const auto first = last < Real(0.0);
     const Real rate = square / last;  // squared
     const auto finite = square < Real(0x1p200);
@@ -211,21 +223,6 @@ struct newton_watch {
     given_up = failed;
   }
 };
-
-/// The lanes in which a stage's equations at `base` + z are solved to rounding, with the slope z times `shift`. The arguments are copies:
-/// an object passed by reference to an out-of-line function cannot stay in registers.
-template <class System, class Real, int n>
-SALTUS_FN_COLD mask_of<Real> is_solved_to_rounding(const System& system, linear_system<System, Real, n> lin, Real t,
-                                                   vec<Real, n> base, vec<Real, n> z, Real shift) {
-  vec<Real, n> point, slope, terms;
-  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-    point[j] = base[j] + z[j];
-    slope[j] = z[j] * shift;
-    terms[j] = abs(slope[j]);
-  });
-  const auto r = system.residual(t, point, slope);
-  return is_rounding(r, lin.size_of_terms(r, point, slope, terms));
-}
 
 }  // namespace detail
 }  // namespace saltus

@@ -81,11 +81,13 @@ struct low_storage_quadratures<Method, Real, true> : quadratures_of<Method, Real
 };
 }  // namespace detail
 
-/// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side. The register `point` of
+/// One step of length h. `f(t, y)` is the right-hand side. The register `point` of
 /// methods::low_storage_method is y1 - y here.
 template <class Method, class F, class Real, int n>
-requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
-                                                                     const vec<Real, n>& f0, Real h) {
+requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, const solution_point<Real, n>& from,
+                                                                     Real h) {
+  const Real t = from.t;
+  const vec<Real, n>&y = from.y, &f0 = from.rate;
   constexpr int last = Method::stages - 1;
   stages<Method, Real, n> s;
   vec<Real, n> sum;

@@ -15,7 +15,7 @@
 //     for_mechanics             it integrates mechanical models alone, and its steps end on their constraints by themselves
 //
 // and the functions, found by overload for the method as first template argument:
-//     step<Method>(system, t, y, f0, h)             one step of length h from (t, y), where the slope is f0: a `stages`
+//     step<Method>(system, from, h)                 one step of length h from the point `from`: a `stages`
 //     error_norm_squared<Method, Norm>(s, rtol, atol)     of the step s: it is accepted if this is <= 1
 //     local_error(s)                                the error estimate, component by component
 //     interpolate<Method>(f, s)                     the dense output, of any type that is_interpolant (method/dense_output.hpp)
@@ -39,6 +39,7 @@
 
 #include "method/estimate.hpp"
 #include "number/real.hpp"
+#include "number/solution_point.hpp"
 
 namespace saltus {
 

@@ -15,7 +15,8 @@ int operations_of_step() {
   vec<Real, n> y, f;
   for (int i = 0; i < n; ++i) y[i] = f[i] = Real(1.0);
   const auto count = count_operations([&] {
-    const auto s = step<Method>([&](Real, const vec<Real, n>&) { return f; }, Real(0.0), y, f, Real(0.5));
+    const auto s =
+        step<Method>([&](Real, const vec<Real, n>&) { return f; }, solution_point{Real(0.0), y, f}, Real(0.5));
     local_error(s);
   });
   return static_cast<int>(count.flops);

@@ -8,9 +8,9 @@
 
 namespace saltus::detail {
 
-/// The places of the coordinates that are independent, or may be while a constraint is off. Places 0 to m-1 belong to the constraints.
+/// The positions of the coordinates that are independent, or may be while a constraint is off. The first m belong to the constraints.
 template <class Bodies>
-struct free_places {
+struct free_positions {
   static constexpr int count = [] {
     int sum = Bodies::velocities - Bodies::constraints;
     for (int r = 0; r < Bodies::constraints; ++r) sum += Bodies::table.of[r].switched_by >= 0 ? 1 : 0;
@@ -19,7 +19,7 @@ struct free_places {
   struct list {
     int of[count > 0 ? count : 1];
   };
-  static constexpr list places = [] {
+  static constexpr list positions = [] {
     list l{};
     int f = 0;
     for (int p = 0; p < Bodies::velocities; ++p)
@@ -28,11 +28,11 @@ struct free_places {
   }();
 };
 
-/// The permutation of coordinates in every lane: the dependent coordinate of constraint r at place r, the independent ones behind.
+/// The permutation of coordinates in every lane: the dependent coordinate of constraint r at position r, the independent ones behind.
 template <class Bodies, class Real>
 struct partition {
   static constexpr int k = Bodies::velocities, m = Bodies::constraints;
-  vec<Real, k> coordinate;          ///< its number, by place
+  vec<Real, k> coordinate;          ///< its number, by position
   mask_of<Real> on[m > 0 ? m : 1];  ///< true if the constraint holds
   mask_of<Real> singular;           ///< constraints depend on each other
   Real of;                          ///< the first constraint that depends on those before it; -1: none
@@ -71,8 +71,8 @@ struct partition {
     });
   }
 
-  /// x by places.
-  SALTUS_FN vec<Real, k> in_places(const vec<Real, k>& x) const {
+  /// x by positions.
+  SALTUS_FN vec<Real, k> permuted(const vec<Real, k>& x) const {
     vec<Real, k> r;
     if constexpr (by_selection) {
       each<k>([&](int p) SALTUS_INLINE_LAMBDA {
@@ -85,8 +85,8 @@ struct partition {
     }
     return r;
   }
-  /// Back from places.
-  SALTUS_FN vec<Real, k> from_places(const vec<Real, k>& x) const {
+  /// Back from positions.
+  SALTUS_FN vec<Real, k> restored(const vec<Real, k>& x) const {
     vec<Real, k> r;
     if constexpr (by_selection) {
       each<k>([&](int j) SALTUS_INLINE_LAMBDA {
@@ -140,8 +140,8 @@ struct partitioned_system {
       form::approached == 0 && form::projects_positions,
       "this method stays on all constraints: use another one where they are reached in time, or not projected onto");
   static constexpr int k = bodies::velocities, m = bodies::constraints, n = 2 * k;
-  using places = free_places<bodies>;
-  static constexpr int free = places::count;
+  using positions = free_positions<bodies>;
+  static constexpr int free = positions::count;
   using by_state = vec<Real, n>;
   using by_velocity = vec<Real, k>;
   using by_constraint = vec<Real, m>;
@@ -200,15 +200,15 @@ struct partitioned_system {
   SALTUS_FN by_velocity of_dependent(const by_constraint& x) const {
     by_velocity r;
     each<k>([&](int p) SALTUS_INLINE_LAMBDA { r[p] = p < m ? x[p < m ? p : 0] : Real(0.0); });
-    return part.from_places(r);
+    return part.restored(r);
   }
   /// The independent coordinates; 0 where a coordinate may be independent but is not.
   SALTUS_FN by_free free_of(const by_velocity& x) const {
-    const auto by_place = part.in_places(x);
+    const auto by_position = part.permuted(x);
     by_free r;
     each<free>([&](int f) SALTUS_INLINE_LAMBDA {
-      const int p = places::places.of[f];
-      r[f] = by_place[p];
+      const int p = positions::positions.of[f];
+      r[f] = by_position[p];
       if (p < m) r[f] = select(part.on[p < m ? p : 0], Real(0.0), r[f]);
     });
     return r;
@@ -222,11 +222,11 @@ struct partitioned_system {
     each<m>([&](int r) SALTUS_INLINE_LAMBDA {
       by_velocity row;
       for (int j = 0; j < k; ++j) row[j] = rows.by[r][j];
-      row = part.in_places(row);
+      row = part.permuted(row);
       const auto on = part.on[r];
       for (int p = 0; p < m; ++p) of_dependent[r][p] = select(on, row[p], Real(r == p ? 1.0 : 0.0));
       for (int f = 0; f < free; ++f) {
-        const int p = places::places.of[f];
+        const int p = positions::positions.of[f];
         of_free[r][f] = p >= m ? select(on, row[p], Real(0.0)) : p == r ? select(on, Real(0.0), Real(-1.0)) : Real(0.0);
       }
     });
@@ -236,9 +236,9 @@ struct partitioned_system {
       each<m>([&](int i) SALTUS_INLINE_LAMBDA { column[i] = -of_free[i][f]; });
       column = r.dependent.solve(column);
       by_velocity x;
-      const int own = places::places.of[f];
+      const int own = positions::positions.of[f];
       each<k>([&](int p) SALTUS_INLINE_LAMBDA { x[p] = p < m ? column[p < m ? p : 0] : Real(p == own ? 1.0 : 0.0); });
-      x = part.from_places(x);
+      x = part.restored(x);
       each<k>([&](int i) SALTUS_INLINE_LAMBDA { r.along[i][f] = x[i]; });
     }
     return r;

@@ -89,7 +89,7 @@ struct linear_stages {
     });
     if constexpr (bodies::any_switched)
       for (int f = 0; f < free; ++f) {
-        const int p = whole::places::places.of[f];
+        const int p = whole::positions::positions.of[f];
         if (p < m) w[f][f] = select(bodies_in_parts.part.on[p < m ? p : 0], Real(1.0), w[f][f]);
       }
     return w;
@@ -149,13 +149,13 @@ struct linear_stages {
       auto left = whole::times(mass, acceleration);
       const auto f = bodies::force(point);
       each<k>([&](int i) SALTUS_INLINE_LAMBDA { left[i] = left[i] - f[i]; });
-      left = bodies_in_parts.part.in_places(left);
+      left = bodies_in_parts.part.permuted(left);
       const auto rows = bodies::jacobian_at(point);
       matrix<Real, m> across;
       each<m>([&](int c) SALTUS_INLINE_LAMBDA {
         by_velocity row;
         for (int j = 0; j < k; ++j) row[j] = rows.by[c][j];
-        row = bodies_in_parts.part.in_places(row);
+        row = bodies_in_parts.part.permuted(row);
         for (int p = 0; p < m; ++p) across[p][c] = select(bodies_in_parts.part.on[c], row[p], Real(p == c ? 1.0 : 0.0));
       });
       by_constraint right;

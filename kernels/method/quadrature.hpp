@@ -9,6 +9,7 @@
 #include "method/combine.hpp"
 #include "method/method_concept.hpp"
 #include "number/math.hpp"
+#include "number/with_rate.hpp"
 
 namespace saltus {
 
@@ -187,20 +188,20 @@ struct quadrature_sum<Method, Real, true> : quadratures_of<Method, Real> {
 
 }  // namespace detail
 
-/// Extends the integrals of a step when its end moves by `onward`, a small part of it. The quantities have values q0 and time derivatives
-/// d0 at the old end, q1 and d1 at the new one; the extension integrates the cubic through both.
+/// Extends the integrals of a step when its end moves by `onward`, a small part of it. The quantities are q0 at the old end and q1 at the
+/// new one; the extension integrates the cubic through both.
 template <class Stages, class Real, int count>
-SALTUS_FN void extend_quadratures(Stages& s, Real onward, const vec<Real, count>& q0, const vec<Real, count>& d0,
-                                  const vec<Real, count>& q1, const vec<Real, count>& d1, mask_of<Real> where) {
+SALTUS_FN void extend_quadratures(Stages& s, Real onward, const with_rate<vec<Real, count>>& q0,
+                                  const with_rate<vec<Real, count>>& q1, mask_of<Real> where) {
   each<count>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real a = q0[i] - s.at_start[i], b = q1[i] - s.at_start[i], bend = onward * Real(1.0 / 12.0);
-    const Real area = onward * fma(bend, d0[i] - d1[i], Real(0.5) * (a + b));
+    const Real a = q0.value[i] - s.at_start[i], b = q1.value[i] - s.at_start[i], bend = onward * Real(1.0 / 12.0);
+    const Real area = onward * fma(bend, q0.rate[i] - q1.rate[i], Real(0.5) * (a + b));
     s.integral[i] = select(where, s.integral[i] + area, s.integral[i]);
     s.low[i] = select(where, min(s.low[i], b), s.low[i]);
     s.high[i] = select(where, max(s.high[i], b), s.high[i]);
     if (i < Stages::squared) {
       Real& sum = s.integral[i < Stages::squared ? count + i : 0];
-      const Real square = onward * fma(Real(2.0) * bend, a * d0[i] - b * d1[i], Real(0.5) * (a * a + b * b));
+      const Real square = onward * fma(Real(2.0) * bend, a * q0.rate[i] - b * q1.rate[i], Real(0.5) * (a * a + b * b));
       sum = select(where, sum + square, sum);
     }
   });

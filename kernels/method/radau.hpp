@@ -15,35 +15,38 @@ struct radau_stages {
   vec<Real, n> z[3];
 };
 
-/// Residuals of the stages: F(t + c_i h, y + z_i, (1/h) sum_j (A^-1)_ij z_j).
+/// Residuals of the stages of a step of length h from (t, y): F(t + c_i h, y + z_i, (1/h) sum_j (A^-1)_ij z_j).
 template <class Method, class System, class Real, int n>
-SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const radau_stages<Real, n>& at, Real t,
-                                                const vec<Real, n>& y, Real h, Real rate) {
+SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const radau_stages<Real, n>& at,
+                                                const solution_point<Real, n>& from, Real h) {
+  const Real rate = Real(1.0) / h;
   radau_stages<Real, n> r;
   static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(stage)::value;
     vec<Real, n> point, slope = combine<3>(at.z, [](auto j) { return Method::inverse_a[i][decltype(j)::value]; });
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-      point[j] = y[j] + at.z[i][j];
+      point[j] = from.y[j] + at.z[i][j];
       slope[j] = slope[j] * rate;
     });
-    r.z[i] = system.residual(fma(Real(Method::c[i]), h, t), point, slope);
+    r.z[i] = system.residual(fma(Real(Method::c[i]), h, from.t), point, slope);
   });
   return r;
 }
 
-/// The lanes in which all stages are solved to rounding; takes copies, like is_solved_to_rounding.
+/// The lanes in which all stages are solved to rounding. The arguments that registers may hold are copies: an object passed by reference to
+/// an out-of-line function cannot stay there.
 template <class Method, class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear_system<System, Real, n> lin,
-                                                    radau_stages<Real, n> at, Real t, vec<Real, n> y, Real h,
-                                                    Real rate) {
-  const auto r = stage_residuals<Method>(system, at, t, y, h, rate);
+                                                    radau_stages<Real, n> at, const solution_point<Real, n>& from,
+                                                    Real h) {
+  const Real rate = Real(1.0) / h;
+  const auto r = stage_residuals<Method>(system, at, from, h);
   auto solved = mask_of<Real>::all(true);
   static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(stage)::value;
     vec<Real, n> point, slope, terms;
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-      point[j] = y[j] + at.z[i][j];
+      point[j] = from.y[j] + at.z[i][j];
       slope[j] = terms[j] = Real(0.0);
       static_for<3>([&](auto k) SALTUS_INLINE_LAMBDA {
         const Real term = (Real(Method::inverse_a[i][decltype(k)::value]) * rate) * at.z[k][j];
@@ -56,11 +59,11 @@ SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear
   return solved;
 }
 
-/// Applies one Newton increment in the lanes of `open`. It is solved for in the basis of one real and one complex block, with the matrices
-/// w and wc. Returns the sum of the squares of the increments of the stages.
+/// Applies one Newton increment in the open lanes. It is solved for in the basis of one real and one complex block, with the matrices
+/// w and wc.
 template <class Method, class Matrix, class ComplexMatrix, class Real, int n>
-SALTUS_FN Real move_stages(radau_stages<Real, n>& at, const radau_stages<Real, n>& r, const Matrix& w,
-                           const ComplexMatrix& wc, const vec<Real, n>& weight, mask_of<Real> open) {
+SALTUS_FN void move_stages(radau_stages<Real, n>& at, const radau_stages<Real, n>& r, const Matrix& w,
+                           const ComplexMatrix& wc, newton_watch<Real, n>& newton) {
   const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
     return combine<3>(r.z, [](auto j) { return Method::inverse_t[decltype(row)::value][decltype(j)::value]; });
   };
@@ -76,11 +79,11 @@ SALTUS_FN Real move_stages(radau_stages<Real, n>& at, const radau_stages<Real, n
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       change[j] = fma(SALTUS_COEFFICIENT(Real, t0), real[j],
                       fma(SALTUS_COEFFICIENT(Real, t1), pair[j].re, SALTUS_COEFFICIENT(Real, t2) * pair[j].im));
-      at.z[i][j] = select(open, at.z[i][j] - change[j], at.z[i][j]);
+      at.z[i][j] = select(newton.open, at.z[i][j] - change[j], at.z[i][j]);
     });
-    square = square + weighted_square(change, weight);
+    square = square + weighted_square(change, newton.weight);
   });
-  return square;
+  newton.take_square(square * Real(1.0 / 3), 3.0);
 }
 
 /// The results of a step: its error, its end, and the slopes of its dense output.
@@ -103,10 +106,12 @@ SALTUS_FN void set_results(stages<Method, Real, n>& s, const radau_stages<Real, 
 
 }  // namespace detail
 
-/// One step of length h from (t, y), where the slope is f0.
+/// One step of length h.
 template <class Method, bool WithInterpolant = false, class System, class Real, int n, class Settle = detail::as_it_is>
 requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Method, Real, n> step(
-    const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0, Real h, Settle&& settle = {}) {
+    const System& system, const solution_point<Real, n>& from, Real h, Settle&& settle = {}) {
+  const Real t = from.t;
+  const vec<Real, n>&y = from.y, &f0 = from.rate;
   using Complex = complex<Real>;
   stages<Method, Real, n> s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
@@ -115,27 +120,24 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   const auto wc = factorise(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))),
                             detail::algebra_of(system));
   vec<Real, n> weight = system.weight(y);
-  detail::newton_watch<Real> newton(!(w.singular | wc.singular), detail::error_allowed_of_stages<Method>);
   // A state of index 2 acts on the others through h times its value, and its rounding error grows as 1/h.
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     if (System::index(j) == 2) weight[j] = weight[j] * min(h, Real(1.0));
   });
+  detail::newton_watch<Real, n> newton(!(w.singular | wc.singular), weight, detail::error_allowed_of_stages<Method>);
   const auto start = detail::first_increment(y, f0, weight, h);
   detail::radau_stages<Real, n> at;
-  Real iterations = Real(0.0);
   static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { at.z[i][j] = Real(Method::c[i]) * start[j]; });
   });
 
   newton.next_stage();
   for (int iteration = 0; iteration < newton.max_iterations && any(newton.open); ++iteration) {
-    const auto r = detail::stage_residuals<Method>(system, at, t, y, h, rate);
-    const Real square = detail::move_stages<Method>(at, r, w, wc, weight, newton.open);
-    iterations = iterations + select(newton.open, Real(3.0), Real(0.0));
-    newton.take_in(square * Real(1.0 / 3));
+    const auto r = detail::stage_residuals<Method>(system, at, from, h);
+    detail::move_stages<Method>(at, r, w, wc, newton);
   }
-  newton.give_up(
-      [&]() SALTUS_INLINE_LAMBDA { return detail::are_solved_to_rounding<Method>(system, lin, at, t, y, h, rate); });
+  newton.give_up([&]()
+                     SALTUS_INLINE_LAMBDA { return detail::are_solved_to_rounding<Method>(system, lin, at, from, h); });
 
   detail::show_stages(settle, w, at.z);
   s.t = t;
@@ -152,7 +154,7 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   detail::set_results(s, at, lin, w, rate);
   s.solved = !newton.failed;
   s.singular = w.singular | wc.singular;
-  s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(iterations);
+  s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(newton.iterations);
   detail::conclude<Method, WithInterpolant>(s, system, w, settle);
   return s;
 }

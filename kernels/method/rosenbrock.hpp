@@ -78,16 +78,18 @@ struct rosenbrock_quadratures<Method, Real, true> : quadratures_of<Method, Real>
 
 }  // namespace detail
 
-/// One step of length h from (t, y).
+/// One step of length h.
 template <class Method, bool WithInterpolant = false, class System, class Real, int n, class Settle = detail::as_it_is>
-requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
-                                                                       const vec<Real, n>& y, const vec<Real, n>& f0,
-                                                                       Real h, Settle&& settle = {}) {
+requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const System& system,
+                                                                       const solution_point<Real, n>& from, Real h,
+                                                                       Settle&& settle = {}) {
+  const Real t = from.t;
+  const vec<Real, n>& y = from.y;
   static_assert(System::kind != equations::implicit,
                 "Rosenbrock methods integrate M dy/dt = f(t, y) with a constant M: use sdirk4, esdirk4 or radau5");
   constexpr int last = Method::stages - 1;
   stages<Method, Real, n> s;
-  const linear_system<System, Real, n> lin(system, t, y, f0);
+  const linear_system<System, Real, n> lin(system, t, y, from.rate);
   const Real rate = Real(1.0) / h;
   const auto w = factorise(lin.shifted(rate * Real(1.0 / Method::gamma)), detail::algebra_of(system));
   vec<Real, n> u[Method::stages];

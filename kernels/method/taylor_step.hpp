@@ -170,12 +170,12 @@ SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Funct
     table.begin(k, given);
     vec<jet<Real>, n> y;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      table.place(i)[k] = coefficient(k, i);
-      // Models receive series by their places (point::value); only fields that slide use the array itself.
-      if constexpr (contract<Model>::sliding_count > 0) y[i] = jet<Real>(table.place(i), &table);
+      table.row(i)[k] = coefficient(k, i);
+      // Models receive series by their rows (point::value); only fields that slide use the array itself.
+      if constexpr (contract<Model>::sliding_count > 0) y[i] = jet<Real>(table.row(i), &table);
     });
-    table.place(n)[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
-    const auto r = function(jet<Real>(table.place(n), &table, 1), y);
+    table.row(n)[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
+    const auto r = function(jet<Real>(table.row(n), &table, 1), y);
     each<r.size>([&](int i) SALTUS_INLINE_LAMBDA { found(k, i, r[i].coefficient(k)); });
     complete = complete && !table.overflowed();
   };
@@ -243,10 +243,9 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
 }
 
 template <class Method, class System, class Real, int n>
-requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
-                                                                          const vec<Real, n>& y, const vec<Real, n>& f0,
-                                                                          Real h) {
-  auto s = series_from<Method>(system, t, y, f0);
+requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const System& system,
+                                                                          const solution_point<Real, n>& from, Real h) {
+  auto s = series_from<Method>(system, from.t, from.y, from.rate);
   detail::end_at<Method>(system, s, h);
   return s;
 }

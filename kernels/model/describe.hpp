@@ -206,11 +206,11 @@ class series_of {
     table.begin(0, given);
     table.shares = false;
     vec<Value, c::state_count> y;
-    for (int i = 0; i < given; ++i) *table.place(i) = Real(1.0);
-    for (int i = 0; i < c::state_count; ++i) y[i] = Value(table.place(i), &table);
-    const point<Model, Value, Real, true> at{Value(table.place(c::state_count), &table), y, p_, d_, locked_, pieces_};
+    for (int i = 0; i < given; ++i) *table.row(i) = Real(1.0);
+    for (int i = 0; i < c::state_count; ++i) y[i] = Value(table.row(i), &table);
+    const point<Model, Value, Real, true> at{Value(table.row(c::state_count), &table), y, p_, d_, locked_, pieces_};
     functions(at);
-    return {static_cast<int>(table.next - table.place(given)), static_cast<int>(table.next_number - table.numbers)};
+    return {static_cast<int>(table.next - table.row(given)), static_cast<int>(table.next_number - table.numbers)};
   }
 
   /// Room needed in addition if the model slides (form/sliding.hpp): time derivatives of guards along the fields, and products with the
@@ -218,7 +218,7 @@ class series_of {
   template <class Point>
   static void slide(const Point& at) {
     using Rated = dual<Value>;
-    const Value sum = at.t + at.t;  // neither it nor its copies have a place yet
+    const Value sum = at.t + at.t;  // neither it nor its copies have a row yet
     vec<Rated, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Rated(at.y[i], sum);
     const point<Model, Rated, Real> along{Rated(at.t, Value(1.0)), y, at.p, at.modes, at.guard_values, at.pieces};

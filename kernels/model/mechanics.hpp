@@ -489,7 +489,7 @@ struct mechanics {
     each<velocities>([&](int j)
                          SALTUS_INLINE_LAMBDA { acceleration[j] = select(regular, acceleration[j], Value(unset)); });
   }
-  /// The smallest pivot of M, relative to the element of M at its place here or at another point, whichever is larger.
+  /// The smallest pivot of M, relative to the element of M at the same indices here or at another point, whichever is larger.
   template <class Real>
   SALTUS_FN_COLD static Real regularity_of_mass(const point_of<Real, Real>& at, const point_of<Real, Real>& before) {
     const auto here = written_mass<false>(at), there = written_mass<false>(before);
@@ -571,7 +571,8 @@ struct mechanics {
   template <class Value>
   struct invariant_rows {
     vec<Value, invariants> value;
-    Value by_place[invariants > 0 ? invariants : 1][velocities], by_speed[invariants > 0 ? invariants : 1][velocities];
+    Value by_position[invariants > 0 ? invariants : 1][velocities],
+        by_speed[invariants > 0 ? invariants : 1][velocities];
   };
   template <class Value, class Real>
   SALTUS_FN static vec<Value, invariants> invariants_at(const point_of<Value, Real>& at) {
@@ -593,7 +594,7 @@ struct mechanics {
         r.value[k] = faster[k].value;
         static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
           if (first + d >= velocities) return;
-          r.by_place[k][first + d] = further[k].d[d];
+          r.by_position[k][first + d] = further[k].d[d];
           r.by_speed[k][first + d] = faster[k].d[d];
         });
       });

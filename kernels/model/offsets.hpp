@@ -75,13 +75,13 @@ namespace detail {
 inline constexpr double no_number = __builtin_bit_cast(double, 0x7ff8000000000000ll);
 
 template <int n>
-struct value_places {
+struct value_firsts {
   int first[n + 1];  ///< of each unknown; the last entry is the number of values
 };
 
 template <class Model, int n>
-constexpr value_places<n> make_value_places() {
-  value_places<n> r{};
+constexpr value_firsts<n> make_value_firsts() {
+  value_firsts<n> r{};
   for (int j = 0; j < n; ++j) {
     int more = 0;
     if constexpr (requires { offsets_of<Model>.observed; }) more = offsets_of<Model>.highest(j);
@@ -94,14 +94,14 @@ constexpr value_places<n> make_value_places() {
 template <class Model, int n>
 struct value_layout {
   static constexpr bool has_derivatives = requires { offsets_of<Model>.observed; };
-  static constexpr value_places<n> places = make_value_places<Model, n>();
-  static constexpr int count = places.first[n];
-  /// The place of x_j.
-  SALTUS_FN static constexpr int place(int j) {
-    if constexpr (has_derivatives) return places.first[j];
+  static constexpr value_firsts<n> firsts = make_value_firsts<Model, n>();
+  static constexpr int count = firsts.first[n];
+  /// The index of x_j, which its derivatives follow.
+  SALTUS_FN static constexpr int first(int j) {
+    if constexpr (has_derivatives) return firsts.first[j];
     else return j;
   }
-  SALTUS_FN static constexpr int highest(int j) { return places.first[j + 1] - places.first[j] - 1; }
+  SALTUS_FN static constexpr int highest(int j) { return firsts.first[j + 1] - firsts.first[j] - 1; }
 };
 
 }  // namespace detail

@@ -15,7 +15,7 @@ namespace saltus {
 
 /// The module's tables for its model's sparse matrix, beside those of sparse_ldl:
 ///
-///     place[]                  of each velocity, then of each multiplier, in the order of elimination
+///     position[]               of each velocity, then of each multiplier, in the order of elimination
 ///     colours, colour_of[]     number of directions for J; that of each velocity
 ///     jacobian_row[], jacobian_column[], jacobian_number[], colour_start[]   entries of J by colours, with their numbers
 ///     mass_start[velocities + 1], mass_column[], mass_number[]               of the lower triangle of M, by rows
@@ -46,7 +46,7 @@ struct sparse_inertia {
 
   sparse_ldl<Value, tables> factor;
 
-  SALTUS_FN static constexpr int place_of_multiplier(int k) { return tables::place[velocities + k]; }
+  SALTUS_FN static constexpr int position_of_multiplier(int k) { return tables::position[velocities + k]; }
 
   /// Factorises the matrix at a point, with the constraints that hold there; with `of_positions`, the holonomic ones alone.
   template <bool of_positions, class Point, class Holds>
@@ -66,23 +66,23 @@ struct sparse_inertia {
         });
       });
     for (int k = 0; k < constraints; ++k)
-      factor.numbers[place_of_multiplier(k)] = select(held[k], Value(0.0), Value(-1.0));
+      factor.numbers[position_of_multiplier(k)] = select(held[k], Value(0.0), Value(-1.0));
     factor.factorise();
   }
 
   /// Solves for a and lambda.
   SALTUS_FN void solve(const by_velocity& f, const by_constraint& s, by_velocity& a, by_constraint& lambda) const {
     vec<Value, tables::unknowns> x;
-    for (int j = 0; j < velocities; ++j) x[tables::place[j]] = f[j];
-    for (int k = 0; k < constraints; ++k) x[place_of_multiplier(k)] = s[k];
+    for (int j = 0; j < velocities; ++j) x[tables::position[j]] = f[j];
+    for (int k = 0; k < constraints; ++k) x[position_of_multiplier(k)] = s[k];
     factor.solve(x);
-    for (int j = 0; j < velocities; ++j) a[j] = x[tables::place[j]];
-    for (int k = 0; k < constraints; ++k) lambda[k] = -x[place_of_multiplier(k)];
+    for (int j = 0; j < velocities; ++j) a[j] = x[tables::position[j]];
+    for (int k = 0; k < constraints; ++k) lambda[k] = -x[position_of_multiplier(k)];
   }
   /// The pivots of velocities.
   SALTUS_FN by_velocity pivots() const {
     by_velocity d;
-    for (int j = 0; j < velocities; ++j) d[j] = factor.numbers[tables::place[j]];
+    for (int j = 0; j < velocities; ++j) d[j] = factor.numbers[tables::position[j]];
     return d;
   }
   /// M^-1 J' (J M^-1 J')^-1 s.
@@ -102,7 +102,7 @@ struct sparse_inertia {
     vec<Value, tables::unknowns> whole;  // the part of each pivot that comes from velocities alone
     for (int i = 0; i < tables::unknowns; ++i) whole[i] = Value(0.0);
     for (int j = 0; j < velocities; ++j) {
-      const int column = tables::place[j];
+      const int column = tables::position[j];
       const Value d = factor.numbers[column];
       singular = singular | !(d > Value(0.0));
       for (int p = tables::start[column]; p < tables::start[column + 1]; ++p) {
@@ -111,7 +111,7 @@ struct sparse_inertia {
       }
     }
     for (int k = 0; k < constraints; ++k) {
-      const int i = place_of_multiplier(k);
+      const int i = position_of_multiplier(k);
       const auto lost = !(-factor.numbers[i] > Value(dependent) * whole[i]);
       of = select(lost & (of < Value(0.0)), Value(static_cast<double>(k)), of);
       singular = singular | lost;
@@ -126,7 +126,7 @@ struct sparse_inertia {
                                   Bodies::coordinates>
         m{factor.numbers, Value(0.0)};
     Bodies::write_mass(at, m);
-    Value& first = factor.numbers[tables::place[0]];
+    Value& first = factor.numbers[tables::position[0]];
     first = select(m.beside == Value(0.0), first, Value(__builtin_bit_cast(double, 0x7ff8000000000000ll)));
   }
 };

@@ -308,7 +308,7 @@ constexpr auto default_values_of() {
   if constexpr (values::has_derivatives) {
     default_values<double, values::count> r{};
     for (double& value : r.of) value = no_number;
-    for (int i = 0; i < kinds<Model>::state_count; ++i) r.of[values::place(i)] = unknowns.of[i];
+    for (int i = 0; i < kinds<Model>::state_count; ++i) r.of[values::first(i)] = unknowns.of[i];
     return r;
   } else {
     return unknowns;

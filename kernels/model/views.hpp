@@ -278,10 +278,10 @@ struct point {
   const Real* guard_values;                       ///< guard values at the start of the step (discontinuity locking)
   const Real* pieces;                             ///< current pieces of the tables; null without tables
 
-  SALTUS_FN decltype(auto) operator[](typename kinds::state i) const { return value(place(i)); }
+  SALTUS_FN decltype(auto) operator[](typename kinds::state i) const { return value(index_of(i)); }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
-  SALTUS_FN decltype(auto) operator()(typename kinds::state i, int k) const { return value(place(i + k)); }
+  SALTUS_FN decltype(auto) operator()(typename kinds::state i, int k) const { return value(index_of(i + k)); }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
   /// The value of a table at the time of this point.
@@ -328,13 +328,13 @@ struct point {
     if constexpr (requires { Value::argument(t, i); }) return Value::argument(t, i);
     else return (y[i]);
   }
-  SALTUS_FN static constexpr int place(int i) {
-    if constexpr (has_derivatives) return kinds::values::place(i);
+  SALTUS_FN static constexpr int index_of(int i) {
+    if constexpr (has_derivatives) return kinds::values::first(i);
     else return i;
   }
   SALTUS_FN Value derivative_of(int i, int k) const {
     if constexpr (has_derivatives)
-      return k <= kinds::values::highest(i) ? Value(value(place(i) + k)) : Value(detail::no_number);
+      return k <= kinds::values::highest(i) ? Value(value(index_of(i) + k)) : Value(detail::no_number);
     else return derivative(value(i), k);
   }
 };
@@ -352,7 +352,7 @@ struct start {
   vec<Real, kinds::discrete_count>& modes;
   const Real* pieces;  ///< current pieces of the tables
 
-  SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::place(i)]; }
+  SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::first(i)]; }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
   SALTUS_FN Real operator[](typename kinds::table i) const {
     return detail::value_of_table<Model>(static_cast<int>(i), t, pieces);
@@ -360,18 +360,18 @@ struct start {
   SALTUS_FN Real operator()(typename kinds::table i, int k) const {
     return detail::value_of_table<Model>(static_cast<int>(i) + k, t, pieces);
   }
-  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::place(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::first(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::place(i + k)]; }
+  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::first(i + k)]; }
   SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
-  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
+  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::first(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   /// The k-th derivative of an unknown in a model of any order: a guess. Values that are not written are free.
   SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) {
-    return y[values::place(i) + k];
+    return y[values::first(i) + k];
   }
   SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
-    return y[values::place(i + member) + k];
+    return y[values::first(i + member) + k];
   }
 };
 
@@ -486,15 +486,15 @@ struct event {
   SALTUS_FN void begin() { states.show(y); }
   SALTUS_FN void end() const { states.bring(y); }
 
-  SALTUS_FN auto& operator[](typename kinds::state i) { return states.at(y, values::place(i)); }
+  SALTUS_FN auto& operator[](typename kinds::state i) { return states.at(y, values::first(i)); }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
   // Read access for a model's own helper functions, which take const auto& because rhs calls them, too.
-  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::place(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::first(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN auto& operator()(typename kinds::state i, int k) { return states.at(y, values::place(i + k)); }
+  SALTUS_FN auto& operator()(typename kinds::state i, int k) { return states.at(y, values::first(i + k)); }
   SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
-  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
+  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::first(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   /// The value of a table now; at a jump, the value after it.
@@ -509,16 +509,16 @@ struct event {
   }
   /// The k-th derivative of an unknown in a model of any order, for k below its offset; the equations give the higher ones.
   SALTUS_FN auto& d(typename kinds::state i, int k) requires(values::has_derivatives) {
-    return states.at(y, values::place(i) + k);
+    return states.at(y, values::first(i) + k);
   }
   SALTUS_FN auto& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
-    return states.at(y, values::place(i + member) + k);
+    return states.at(y, values::first(i + member) + k);
   }
   SALTUS_FN const Real& d(typename kinds::state i, int k) const requires(values::has_derivatives) {
-    return y[values::place(i) + k];
+    return y[values::first(i) + k];
   }
   SALTUS_FN const Real& d(typename kinds::state i, int member, int k) const requires(values::has_derivatives) {
-    return y[values::place(i + member) + k];
+    return y[values::first(i + member) + k];
   }
   /// True if this guard fires now. All guards that are due at the located time fire together, once.
   SALTUS_FN bool due(typename kinds::guard i, int k = 0) const {

@@ -6,7 +6,7 @@
 // branch, and a `select` chooses by values at t0.
 //
 // Most numbers of a model are only added, subtracted and scaled. They need the current coefficient alone, which stays in a register. A
-// number gets a place for all its coefficients when it becomes a factor or an argument.
+// number gets a row for all its coefficients when it becomes a factor or an argument.
 #pragma once
 
 #include "number/series_room.hpp"
@@ -14,7 +14,7 @@
 
 namespace saltus {
 
-/// Memory of a computation: places of `length` coefficients each, then single numbers.
+/// Memory of a computation: rows of `length` coefficients each, then single numbers.
 template <class Base>
 struct jet_table {
   static constexpr int remembered = 8;  ///< latest pairs of sine and cosine
@@ -22,7 +22,7 @@ struct jet_table {
   int length;                ///< of each series: orders 0 .. length-1
   Base *numbers, *end;       ///< the room for numbers; series and numbers are each followed by as much as one operation
                              ///< takes
-  Base *next, *next_number;  ///< the next free place and number of this run
+  Base *next, *next_number;  ///< the next free row and number of this run
   int order = 0;             ///< order of the coefficients that this run finds
   double per_order = 0.0;    ///< 1 / order
   bool in_turn = true;       ///< orders run in turn, each once: the sums of two orders are formed together
@@ -34,17 +34,17 @@ struct jet_table {
   SALTUS_FN jet_table(Base* at, int terms, series_room of)
       : coefficients(at), length(terms), numbers(at + terms * (of.series + 1)), end(numbers + of.numbers) {}
 
-  /// Called before a run that finds the coefficients of order k; the first `given` places are those of the run's arguments. A run of odd
+  /// Called before a run that finds the coefficients of order k; the first `given` rows are those of the run's arguments. A run of odd
   /// order follows the run of the order before it, with the same coefficients.
   SALTUS_FN void begin(int k, int given) {
     order = k;
-    next = place(given);
+    next = row(given);
     next_number = numbers;
     pairs = 0;
     per_order = k > 0 ? 1.0 / k : 0.0;
   }
-  SALTUS_FN Base* place(int i) const { return coefficients + i * length; }
-  /// The next place of this run. When the room is used up, all further requests get the spare place behind it, and `overflowed` is true.
+  SALTUS_FN Base* row(int i) const { return coefficients + i * length; }
+  /// The next row of this run. When the room is used up, all further requests get the spare row behind it, and `overflowed` is true.
   SALTUS_FN Base* take() {
     Base* const last = numbers - length;
     Base* const r = next < last ? next : last;
@@ -121,8 +121,8 @@ struct jet {
   SALTUS_FN jet(Base* coefficients, table_type* in, int of_degree = any_degree)
       : value(coefficients[in->order]), c(coefficients), table(in), degree(of_degree) {}
 
-  /// The series in place i of the run to which `any`, which varies, belongs.
-  SALTUS_FN static jet argument(const jet& any, int i) { return {any.table->place(i), any.table}; }
+  /// The series in row i of the run to which `any`, which varies, belongs.
+  SALTUS_FN static jet argument(const jet& any, int i) { return {any.table->row(i), any.table}; }
 
   SALTUS_FN bool varies() const { return table != nullptr; }
   /// The value at t0.

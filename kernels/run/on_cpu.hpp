@@ -179,10 +179,10 @@ class cpu_chunk {
     batch& from = *with_ready();
     for (batch& to : batches_)
       while (&to != &from && to.parked == 0 && to.ready != first(W) && from.ready != 0) {
-        const int lane = __builtin_ctz(from.ready), place = __builtin_ctz(~to.ready);
-        move(from.lanes, lane, to.lanes, place);
+        const int lane = __builtin_ctz(from.ready), free = __builtin_ctz(~to.ready);
+        move(from.lanes, lane, to.lanes, free);
         from.ready &= ~(1u << lane);
-        to.ready |= 1u << place;
+        to.ready |= 1u << free;
       }
     return from;
   }
@@ -196,10 +196,10 @@ class cpu_chunk {
         calm_empty_lanes(g.lanes, g.active);
         return;
       }
-      const int lane = __builtin_ctz(b->ready), place = __builtin_ctz(~g.active);
-      move(b->lanes, lane, g.lanes, place);
+      const int lane = __builtin_ctz(b->ready), free = __builtin_ctz(~g.active);
+      move(b->lanes, lane, g.lanes, free);
       b->ready &= ~(1u << lane);
-      g.active |= 1u << place;
+      g.active |= 1u << free;
     }
   }
 

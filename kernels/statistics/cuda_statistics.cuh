@@ -22,7 +22,7 @@ class lane_of_warp {
     body(0);
   }
   template <class F>
-  __device__ void each_place(F&& body) const {
+  __device__ void each_value(F&& body) const {
     static_for<rows>([&](auto row) { body(static_cast<int>(row), 0, row * statistics_lanes + lane()); });
   }
   template <class Number, class F>
@@ -84,12 +84,12 @@ class statistics_of_chunk {
                   s_.histogram[j].counters);
   }
 
-  /// The sum of number(at) over the places of a block.
+  /// The sum of number(at) over the positions of a block.
   template <class F>
   SALTUS_FN int64 total(int count, F&& number) const {
     int64 sum[Warp::held];
     warp_.each_lane([&](int k) SALTUS_INLINE_LAMBDA { sum[k] = 0; });
-    warp_.each_place([&](int, int k, int at) SALTUS_INLINE_LAMBDA {
+    warp_.each_value([&](int, int k, int at) SALTUS_INLINE_LAMBDA {
       if (at < count) sum[k] += number(at);
     });
     return warp_.meet(sum, [](int64& mine, int64 other) SALTUS_INLINE_LAMBDA { mine += other; });

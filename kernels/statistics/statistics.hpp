@@ -61,9 +61,9 @@ class whole_warp {
   SALTUS_FN void each_lane(F&& body) const {
     for (int k = 0; k < held; ++k) body(k);
   }
-  /// body(row, k, at) for each place `at` of a block that is held here: row `row` of lane k.
+  /// body(row, k, at) for each value of a block, at position `at`, that is held here: row `row` of lane k.
   template <class F>
-  SALTUS_FN void each_place(F&& body) const {
+  SALTUS_FN void each_value(F&& body) const {
     for (int row = 0; row < rows; ++row)
       for (int k = 0; k < held; ++k) body(row, k, row * statistics_lanes + k);
   }
@@ -93,7 +93,7 @@ struct block_values {
 template <class Warp>
 SALTUS_FN void take_values(const Warp& warp, const number_column& column, const unsigned char* status, int64 first,
                            int count, block_values<Warp>& v) {
-  warp.each_place([&](int row, int k, int at) SALTUS_INLINE_LAMBDA {
+  warp.each_value([&](int row, int k, int at) SALTUS_INLINE_LAMBDA {
     const bool there = at < count;
     const int64 slot = first + (there ? at : 0);
     const double x = column.at(slot);
@@ -108,11 +108,11 @@ template <class Warp, class F>
 SALTUS_FN double sum_of(const Warp& warp, F&& number) {
   double sum[Warp::held];
   warp.each_lane([&](int k) SALTUS_INLINE_LAMBDA { sum[k] = 0.0; });
-  warp.each_place([&](int row, int k, int) SALTUS_INLINE_LAMBDA { sum[k] += number(row, k); });
+  warp.each_value([&](int row, int k, int) SALTUS_INLINE_LAMBDA { sum[k] += number(row, k); });
   return warp.meet(sum, [](double& mine, double other) SALTUS_INLINE_LAMBDA { mine += other; });
 }
 
-/// A number and its place in its block.
+/// A number and its position in its block.
 struct placed {
   double value;
   int at;
@@ -127,13 +127,13 @@ SALTUS_FN placed least_of(const Warp& warp, const block_values<Warp>& v, double 
   const auto lesser = [](auto& mine, auto other) SALTUS_INLINE_LAMBDA { mine = other < mine ? other : mine; };
   double least[Warp::held];
   warp.each_lane([&](int k) SALTUS_INLINE_LAMBDA { least[k] = beyond; });
-  warp.each_place([&](int row, int k, int) SALTUS_INLINE_LAMBDA { lesser(least[k], number(row, k)); });
+  warp.each_value([&](int row, int k, int) SALTUS_INLINE_LAMBDA { lesser(least[k], number(row, k)); });
   const double value = warp.meet(least, lesser);
 
   int at[Warp::held];
   warp.each_lane([&](int k) SALTUS_INLINE_LAMBDA { at[k] = statistics_block; });
-  warp.each_place([&](int row, int k, int place) SALTUS_INLINE_LAMBDA {
-    lesser(at[k], v.kept[row][k] != 0.0 && sign * v.value[row][k] == value ? place : statistics_block);
+  warp.each_value([&](int row, int k, int position) SALTUS_INLINE_LAMBDA {
+    lesser(at[k], v.kept[row][k] != 0.0 && sign * v.value[row][k] == value ? position : statistics_block);
   });
   return {value, warp.meet(at, lesser)};
 }
@@ -183,9 +183,9 @@ struct histogram_bins {
   SALTUS_FN int counter_of(double x) const {
     if (x < from) return bins;
     if (x > to) return bins + 1;
-    const double place = (x - from) / (to - from) * bins;
-    int k = place < bins ? static_cast<int>(place) : bins - 1;
-    // Uses the edges as a file states them, because `place` is rounded.
+    const double scaled = (x - from) / (to - from) * bins;
+    int k = scaled < bins ? static_cast<int>(scaled) : bins - 1;
+    // Uses the edges as a file states them, because `scaled` is rounded.
     while (k > 0 && x < edge(k)) --k;
     while (k + 1 < bins && x >= edge(k + 1)) ++k;
     return k;
@@ -198,7 +198,7 @@ SALTUS_FN void count_block(const Warp& warp, const number_column& column, const 
                            int count, const histogram_bins& bins, int64* counters) {
   detail::block_values<Warp> v;
   detail::take_values(warp, column, status, first, count, v);
-  warp.each_place([&](int row, int k, int) SALTUS_INLINE_LAMBDA {
+  warp.each_value([&](int row, int k, int) SALTUS_INLINE_LAMBDA {
     if (v.kept[row][k] != 0.0) warp.count_in(counters[bins.counter_of(v.value[row][k])]);
   });
 }

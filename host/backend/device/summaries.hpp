@@ -52,7 +52,7 @@ class device_statistics {
     const auto blocks = blocks_of(plan_, chunk.first_id, chunk.count);
     const auto count = static_cast<std::size_t>(blocks.count), width = statistic_columns(plan_).size();
     if (blocks.first != 0 || blocks.count * statistics_block < chunk.count) return {};
-    arrange(stream, staging, out, chunk, count, width);
+    arrange(stream, staging, out, chunk, count);
     module_.launch(stream, work_);
 
     chunk_statistics& made = chunk.statistics;
@@ -87,8 +87,9 @@ class device_statistics {
 
   /// Prepares the arguments of the kernel.
   void arrange(const device_stream& stream, device_staging& staging, const abi::results& out, const chunk_data& chunk,
-               std::size_t blocks, std::size_t width) {
+               std::size_t blocks) {
     const auto columns = number_columns(plan_, chunk.count, out);
+    const std::size_t width = statistic_columns(plan_).size();
     std::size_t counters = 0;
     for (const histogram_request& h : plan_.histograms)
       counters += static_cast<std::size_t>(histogram_bins{h.from, h.to, h.bins}.counters());

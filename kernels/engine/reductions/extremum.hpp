@@ -60,8 +60,8 @@ inline constexpr int attempts_for_time = 6;
 
 /// The maximum of `sign` times a quantity in a stretch of a step of length h: at the turning point of the cubic through its ends, then of
 /// the cubic through the last two points, if that lies between the ends behind which the maximum is known to lie. One of these ends may stay
-/// where it is: cubics through it would converge slowly where the quantity turns within a step. The reported place is that of the smallest
-/// slope. `look(at, q, d)` gives value and time derivative.
+/// where it is: cubics through it would converge slowly where the quantity turns within a step. The result is where the slope is smallest.
+/// `look(at, q, d)` gives value and time derivative.
 template <int Attempts, class Real, class Look>
 SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch<Real> s, Real h) {
   turned<Real> r{max(sign * s.q0, sign * s.q1), select(sign * s.q0 > sign * s.q1, s.left, s.right)};
@@ -104,8 +104,8 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_ste
   turns = turns & (part > Real(0.0)) & (part < Real(1.0));
   if (none(turns)) return;
   const auto step = interpolate<typename E::Method>(of.f, of.s);
-  const auto look = [&](Real place, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
-    quantity_on_step<R, E, Real>{x, of.s}.within(step, of.f, place, q, d);
+  const auto look = [&](Real fraction, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
+    quantity_on_step<R, E, Real>{x, of.s}.within(step, of.f, fraction, q, d);
   };
   if constexpr (with_time && E::Method::is_explicit && E::form::has_field && !has_constraints<typename E::form> &&
                 !is_series_method<typename E::Method>)
@@ -164,9 +164,9 @@ SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
   assign_where(where & (beyond > Real(0.0)), x.extreme[item], q.value);
 }
 
-/// The place in a step at which the quantity turns: the root of its time derivative on the dense output, between ends of opposite signs.
+/// The fraction of a step at which the quantity turns: the root of its time derivative on the dense output, between ends of opposite signs.
 template <class E, class Reduction, class Interpolant, class Real>
-SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant& step, Real guess, Real d0, Real d1) {
+SALTUS_FN_COLD Real zero_of_rate(const instance<E, Real>& x, const Interpolant& step, Real guess, Real d0, Real d1) {
   using form = typename E::form;
   constexpr int most = 40;
   const auto rate_at = [&](Real at) SALTUS_INLINE_LAMBDA {
@@ -184,7 +184,7 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
   // Regula falsi in the Illinois form: the value at the end that stays is halved.
   Real low = Real(0.0), high = Real(1.0), at_low = d0, at_high = d1, at = guess;
   auto low_stayed = mask_of<Real>::all(false), high_stayed = low_stayed;
-  auto open = mask_of<Real>::all(true);  // a lane that has settled keeps its place while others go on
+  auto open = mask_of<Real>::all(true);  // a lane that has settled stays while others go on
   for (int attempts = 0; attempts < most; ++attempts) {
     const Real rate = rate_at(at);
     const auto is_low = at_low * rate > Real(0.0);
@@ -203,19 +203,22 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
   return at;
 }
 
-/// Takes in a committed step's part in the derivative of an extremum: the point at which the quantity turns, d0 and d1 being its time
-/// derivatives at the ends.
+/// Takes in a committed step's part in the derivative of an extremum: the point at which the quantity turns.
 template <class E, class Reduction, class Real>
-SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E, Real>& of, Real guess, Real d0,
-                          Real d1, mask_of<Real> where) {
+SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E, Real>& of, mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
   const Real sign = Real(sign_of_extremum<Reduction>);
-  const auto turns = where & (sign * d0 >= Real(0.0)) & (sign * d1 < Real(0.0));
+  stretch<Real> p;
+  quantity_on_step<Reduction, E, Real>{x, of.s}.at_ends(p);
+  const auto turns = where & (sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0));
   if (none(turns)) return;
+  const Real top = turning_point(sign, p, p.width);
+  const Real guess = select((top > Real(0.0)) & (top < Real(1.0)), top, Real(0.5));
   const auto step = interpolate<typename E::Method>(of.f, of.s);
-  const auto from_start = d0 == Real(0.0);
-  const Real at = select(from_start, Real(0.0),
-                         turning_place<E, Reduction>(x, step, select(turns & !from_start, guess, Real(0.5)), d0, d1));
+  const auto from_start = p.d0 == Real(0.0);
+  const Real at =
+      select(from_start, Real(0.0),
+             zero_of_rate<E, Reduction>(x, step, select(turns & !from_start, guess, Real(0.5)), p.d0, p.d1));
   const auto q = lifted_quantity<E, Reduction>(x, lifted(fma(at, of.s.h, of.s.t)), step(at), of.s.f0());
   take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *of.f.tol);
 }
@@ -229,48 +232,42 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
   SALTUS_FN static void begin(instance<E, Real>& x, int at, mask_of<Real> where) {
     Real value = Real(-sign_of_extremum<R> * limits<typename E::T>::largest), time = Real(E::form::unset), rate;
     if constexpr (!R::windowed) {
-      quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
+      quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
       time = x.t;
     }
     assign_where(where, x.reduced[at], value);
     if constexpr (has_time<R>) assign_where(where, x.reduced[at + 1], time);
   }
   template <class Real, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, [[maybe_unused]] int item, int at,
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, const kept_reduction& kept,
                              mask_of<Real> where, const Run&) {
-    extremum_of_step<R>(x, of, at, where);
-    if constexpr (E::kept_directions > 0) {
-      stretch<Real> p;
-      quantity_on_step<R, E, Real>{x, of.s}.at_ends(p);
-      const Real guess = turning_point(Real(sign_of_extremum<R>), p, p.width);
-      turn_rates<E, R>(x, item, of, select((guess > Real(0.0)) & (guess < Real(1.0)), guess, Real(0.5)), p.d0, p.d1,
-                       where);
-    }
+    extremum_of_step<R>(x, of, kept.at, where);
+    if constexpr (E::kept_directions > 0) turn_rates<E, R>(x, kept.item, of, where);
   }
   /// The value after an event may exceed all values so far. Within a window the next step takes it in.
   template <class Real>
   SALTUS_FN static void jump(instance<E, Real>& x, int at, mask_of<Real> where) {
     if constexpr (!R::windowed) {
       Real value, rate;
-      quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
+      quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
       take_extremum<R>(x, at, value, x.t, where);
     }
   }
   /// No step covers the values at the very end of a window that is there.
   template <class T, class Run>
-  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, const kept_reduction& kept, const Run& run) {
     using one = pack<T, 1>;
     if constexpr (R::windowed) {
-      const auto window = window_of<R, one>(run, item);
+      const auto window = window_of<R, one>(run, kept.item);
       one value, rate;
-      quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
+      quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
       if (window.from.v <= x.t.v && x.t.v <= window.to.v && x.t.v > x.t_begin.v)
-        take_extremum<R>(x, at, value, x.t, mask_of<one>::all(true));
+        take_extremum<R>(x, kept.at, value, x.t, mask_of<one>::all(true));
     }
-    if constexpr (has_time<R>) return E::form::model_time(static_cast<double>(x.reduced[at + 1].v));
-    const T kept = x.reduced[at].v;
-    const bool is_there = kept == kept && !(R::windowed && abs(x.reduced[at]).v == static_cast<T>(limits<T>::largest));
-    return is_there ? static_cast<double>(kept) : E::form::unset;
+    if constexpr (has_time<R>) return E::form::model_time(static_cast<double>(x.reduced[kept.at + 1].v));
+    const auto value = x.reduced[kept.at];
+    const bool is_there = value.v == value.v && !(R::windowed && abs(value).v == static_cast<T>(limits<T>::largest));
+    return is_there ? static_cast<double>(value.v) : E::form::unset;
   }
 
   template <class Real>

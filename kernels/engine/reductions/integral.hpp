@@ -11,16 +11,17 @@ namespace saltus {
 /// Adds a committed step of length h to a reduction that is based on integrals. The mean and squared deviations of the steps so far and of
 /// this step are merged (T. F. Chan, G. H. Golub, R. J. LeVeque, The American Statistician 37 (1983) 242): no digits cancel.
 template <class R, class E, class Real, class Run>
-SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, int j, int at,
-                              mask_of<Real> inside, const Run& run) {
-  constexpr int i = E::quantities::template place_of<R>;
+SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                              const kept_reduction& kept, mask_of<Real> inside, const Run& run) {
+  constexpr int i = E::quantities::template number_of<R>;
+  const int at = kept.at;
   const Real mean = s.at_start[i] + s.mean_change(i, s.h);
   if constexpr (R::kind == reduce::integral) {
     assign_where(inside, x.reduced[at], fma(s.h, mean, x.reduced[at]));
   } else if constexpr (R::kind == reduce::rms) {
     assign_where(inside, x.reduced[at], fma(s.h, fma(mean, mean, s.variance(i, s.h)), x.reduced[at]));
   } else {
-    const Real before = max(s.t - max(x.t_begin, window_of<R, Real>(run, j).from), Real(0.0));
+    const Real before = max(s.t - max(x.t_begin, window_of<R, Real>(run, kept.item).from), Real(0.0));
     const Real part = s.h / (before + s.h), off = mean - x.reduced[at];
     if constexpr (R::kind == reduce::deviation)
       assign_where(inside, x.reduced[at + 1],
@@ -30,7 +31,7 @@ SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Met
   if constexpr (E::kept_directions > 0 && !integrates_squares<R>) {
     each<E::kept_directions>([&](int direction) SALTUS_INLINE_LAMBDA {
       const int k = E::quantities::rate(i, E::kept_directions, direction);
-      Real& rate = x.reduced_rates[j * E::kept_directions + direction];
+      Real& rate = x.reduced_rates[kept.item * E::kept_directions + direction];
       assign_where(inside, rate, fma(s.h, s.at_start[k], rate) + s.integral[k]);
     });
   }
@@ -41,23 +42,23 @@ requires(reduces_integrals<R>) struct reduction_in<E, R> : reduction_defaults<E>
   static constexpr bool follows_events = !integrates_squares<R>;
 
   template <class Real, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, int item, int at,
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, const kept_reduction& kept,
                              mask_of<Real> where, const Run& run) {
-    integrate_step<R>(x, of.s, item, at, where, run);
+    integrate_step<R>(x, of.s, kept, where, run);
   }
   /// Averages over no time are NaN.
   template <class T, class Run>
-  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, const kept_reduction& kept, const Run& run) {
     constexpr double unset = E::form::unset;
-    const double kept = static_cast<double>(x.reduced[at].v), number = kept == kept ? kept : unset;
+    const double value = static_cast<double>(x.reduced[kept.at].v), number = value == value ? value : unset;
     if constexpr (R::kind == reduce::integral) return number;
-    const auto window = window_of<R, pack<T, 1>>(run, item);
+    const auto window = window_of<R, pack<T, 1>>(run, kept.item);
     const double begin = static_cast<double>(max(x.t_begin, window.from).v);
     const double span = static_cast<double>(min(x.t, window.to).v) - begin;
     if (!(span > 0.0)) return R::kind == reduce::mean && !R::windowed ? number : unset;
     if constexpr (R::kind == reduce::mean) return number;
     constexpr int of_squares = R::kind == reduce::deviation ? 1 : 0;
-    return sqrt(pack<double, 1>(static_cast<double>(x.reduced[at + of_squares].v) / span)).v;
+    return sqrt(pack<double, 1>(static_cast<double>(x.reduced[kept.at + of_squares].v) / span)).v;
   }
 
   template <class Real>
@@ -76,10 +77,11 @@ requires(reduces_integrals<R>) struct reduction_in<E, R> : reduction_defaults<E>
     }
   }
   template <class T, class Run>
-  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, int, int at, int j, double rate, const Run&) {
+  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, const kept_reduction& kept, int j, double rate,
+                                     const Run&) {
     const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
     if (R::kind != reduce::mean || !(span > 0.0)) return rate;
-    return (rate - static_cast<double>(x.reduced[at].v) * static_cast<double>(x.constants.event_time[j].v)) / span;
+    return (rate - static_cast<double>(x.reduced[kept.at].v) * static_cast<double>(x.constants.event_time[j].v)) / span;
   }
 };
 

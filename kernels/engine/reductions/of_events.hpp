@@ -8,12 +8,12 @@
 
 namespace saltus {
 
-/// Derivatives of a reduction of events, in a lane; `point` is the event's entry in the log, `is_first`: it is the first in the window. An
+/// Derivatives of a reduction of events. `is_first`: the event is the first in the window. An
 /// event at the edge of the window may be inside or outside: the derivative does not exist, which is kept as the largest number.
 template <class Reduction, class E, class T, int W>
-SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int lane, int item,
-                                          const time_window<pack<T, 1>>& window, bool is_first,
-                                          const vec<pack<T, 1>, E::logged>& point) {
+SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int item, const reduced_event<E, T>& event,
+                                          const time_window<pack<T, 1>>& window, bool is_first) {
+  const int lane = event.lane;
   const T t = x.t.get(lane), nothing = limits<T>::largest;
   const auto is_at = [&](T edge) SALTUS_INLINE_LAMBDA {
     return abs(pack<T, 1>(t - edge)).v <= T(64.0 * limits<T>::epsilon) * (abs(pack<T, 1>(t)).v + abs(x.h).get(lane));
@@ -23,7 +23,7 @@ SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int lane, 
   if (!at_edge && !inside) return;
   for (int j = 0; j < E::directions; ++j) {
     auto& rate = x.reduced_rates[item * E::directions + j];
-    const T of_time = point[E::logged_point + j].v, before = rate.get(lane);
+    const T of_time = event.point[E::logged_point + j].v, before = rate.get(lane);
     const bool is_open = (at_edge && of_time != T(0.0)) || (Reduction::kind != reduce::last && before == nothing);
     if (Reduction::kind == reduce::first && !is_first) continue;
     if (is_open) rate.set(lane, nothing);
@@ -38,19 +38,19 @@ requires(is_of_event(R::kind)) struct reduction_in<E, R> : reduction_defaults<E>
     if constexpr (R::kind != reduce::count) assign_where(where, x.reduced[at], Real(E::form::unset));
   }
   template <class T, int W, class Run>
-  SALTUS_FN static void event(instance<E, pack<T, W>>& x, int lane, int item, int at, int event,
-                              [[maybe_unused]] const vec<pack<T, 1>, E::logged>& point, const Run& run) {
-    const auto window = window_of<R, pack<T, 1>>(run, item);
-    const T t = x.t.get(lane), before = x.reduced[at].get(lane);
+  SALTUS_FN static void event(instance<E, pack<T, W>>& x, const kept_reduction& kept, const reduced_event<E, T>& event,
+                              const Run& run) {
+    const auto window = window_of<R, pack<T, 1>>(run, kept.item);
+    const T t = x.t.get(event.lane), before = x.reduced[kept.at].get(event.lane);
     if constexpr (E::kept_directions > 0)
-      if (R::index == event) reduce_rates_of_event<R>(x, lane, item, window, before != before, point);
-    if (R::index != event || !(window.from.v <= t && t <= window.to.v)) return;
-    if constexpr (R::kind == reduce::count) x.reduced[at].set(lane, before + T(1.0));
-    else if (R::kind == reduce::last || before != before) x.reduced[at].set(lane, t);
+      if (R::index == event.number) reduce_rates_of_event<R>(x, kept.item, event, window, before != before);
+    if (R::index != event.number || !(window.from.v <= t && t <= window.to.v)) return;
+    if constexpr (R::kind == reduce::count) x.reduced[kept.at].set(event.lane, before + T(1.0));
+    else if (R::kind == reduce::last || before != before) x.reduced[kept.at].set(event.lane, t);
   }
   template <class T, class Run>
-  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int, int at, const Run&) {
-    const auto number = static_cast<double>(x.reduced[at].v);
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, const kept_reduction& kept, const Run&) {
+    const auto number = static_cast<double>(x.reduced[kept.at].v);
     return R::kind == reduce::count ? number : E::form::model_time(number);
   }
 

@@ -48,14 +48,14 @@ SALTUS_FN void count_time_of_step(instance<E, Real>& x, const committed_step<E, 
 template <class E, class R>
 requires(row_of(R::kind).group == reduction_group::quantile) struct reduction_in<E, R> : reduction_defaults<E> {
   template <class Real, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, int, int at, mask_of<Real> where,
-                             const Run&) {
-    count_time_of_step<R>(x, of, at, where);
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, const kept_reduction& kept,
+                             mask_of<Real> where, const Run&) {
+    count_time_of_step<R>(x, of, kept.at, where);
   }
   template <class T, class Run>
-  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
-    const T part = R::kind == reduce::median ? T(0.5) : static_cast<T>(run.settings.windows[3 * item + 2]);
-    return static_cast<double>(time_in_bins<E, T, 1>(x, 0, at).quantile(part));
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, const kept_reduction& kept, const Run& run) {
+    const T part = R::kind == reduce::median ? T(0.5) : static_cast<T>(run.settings.windows[3 * kept.item + 2]);
+    return static_cast<double>(time_in_bins<E, T, 1>(x, 0, kept.at).quantile(part));
   }
 };
 

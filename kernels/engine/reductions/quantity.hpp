@@ -15,8 +15,20 @@ struct committed_step {
   Real t1;
 };
 
-/// The functions of a reduction R, with defaults that do nothing. `at` is the place of its first number in instance::reduced, `item` its
-/// number. Within a window a step counts as far as it lies in the window; steps end at the ends of windows.
+/// Where an instance keeps reduction number `item`: `at` is the index of its first number in instance::reduced.
+struct kept_reduction {
+  int item, at;
+};
+
+/// An event in a lane, for reductions: its number, and its entry in the event log.
+template <class E, class T>
+struct reduced_event {
+  int lane, number;
+  const vec<pack<T, 1>, E::logged>& point;
+};
+
+/// The functions of a reduction R, with defaults that do nothing. `kept` is a kept_reduction; some take its `item` or `at` alone. Within a
+/// window a step counts as far as it lies in the window; steps end at the ends of windows.
 template <class E>
 struct reduction_defaults {
   /// True if its derivative changes at every event.
@@ -24,11 +36,11 @@ struct reduction_defaults {
 
   /// begin(x, at, where): the initial numbers, which are zero before, at the first point of an instance.
   SALTUS_FN static void begin(const auto&...) {}
-  /// step(x, step, item, at, where, run): takes in a committed_step.
+  /// step(x, step, kept, where, run): takes in a committed_step.
   SALTUS_FN static void step(const auto&...) {}
   /// jump(x, at, where): takes in the point after an event.
   SALTUS_FN static void jump(const auto&...) {}
-  /// event(x, lane, item, at, event, point, run): event number `event` has happened; `point` is its entry in the event log.
+  /// event(x, kept, event, run): a reduced_event has happened.
   SALTUS_FN static void event(const auto&...) {}
 
   /// The initial value and derivatives.
@@ -51,7 +63,8 @@ struct reduction_defaults {
   }
   /// The final derivative in direction j, `rate` being the one that is kept.
   template <class T, class Run>
-  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>&, int, int, int, double rate, const Run&) {
+  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>&, const kept_reduction&, int, double rate,
+                                     const Run&) {
     return rate;
   }
 
@@ -67,7 +80,7 @@ struct reduction_defaults {
 
 /// Reduction R in an engine: a specialisation for each group of reductions, with
 ///
-///     final_value(x, item, at, run)      its value at the end of an instance; NaN if it is undefined
+///     final_value(x, kept, run)      its value at the end of an instance; NaN if it is undefined
 template <class E, class R>
 struct reduction_in;
 
@@ -81,15 +94,15 @@ inline constexpr bool reduces_derivatives = E::reductions > 0 && E::kept_directi
 
 /// A quantity and its time derivative at a point: a state with its derivative, or an output by dual numbers.
 template <class E, class Reduction, class Real>
-SALTUS_FN void quantity_along(Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f,
+SALTUS_FN void quantity_along(const solution_point<Real, E::n>& at,
                               const typename E::form::template step_constants<Real>& c, Real& value, Real& rate) {
   if constexpr (Reduction::of_output) {
-    const auto r = E::form::outputs_along(t, y, f, c);
+    const auto r = E::form::outputs_along(at.t, at.y, at.rate, c);
     value = r.value[Reduction::index];
     rate = r.rate[Reduction::index];
   } else {
-    value = y[Reduction::index];
-    rate = f[Reduction::index];
+    value = at.y[Reduction::index];
+    rate = at.rate[Reduction::index];
   }
 }
 
@@ -106,7 +119,7 @@ template <class R, class E, class Real>
 SALTUS_FN void look_within(const instance<E, Real>& x, const interpolant_of<E, Real>& step, Real at, Real& q, Real& d) {
   auto slope = step.slope(at);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] / step.h; });
-  quantity_along<E, R>(fma(at, step.h, step.t), step(at), slope, x.constants, q, d);
+  quantity_along<E, R>({fma(at, step.h, step.t), step(at), slope}, x.constants, q, d);
 }
 
 /// Evaluates the quantity of R along a step that ends at t1: at its ends, and between them on the dense output.
@@ -117,8 +130,8 @@ struct quantity_on_step {
 
   SALTUS_FN void at_ends(stretch<Real>& p) const {
     p.left = Real(0.0), p.right = Real(1.0), p.width = s.h;
-    quantity_along<E, R>(s.t, s.y, s.f0(), x.constants, p.q0, p.d0);
-    quantity_along<E, R>(s.t + s.h, s.y1, s.f1(), x.constants, p.q1, p.d1);
+    quantity_along<E, R>({s.t, s.y, s.f0()}, x.constants, p.q0, p.d0);
+    quantity_along<E, R>({s.t + s.h, s.y1, s.f1()}, x.constants, p.q1, p.d1);
   }
   /// Time derivatives are those of the field if there is one: they vanish where those of the solution do.
   template <class F>
@@ -127,7 +140,7 @@ struct quantity_on_step {
                   !is_series_method<typename E::Method> && has_time<R>) {
       const Real t = fma(at, s.h, s.t);
       const auto y = step(at);
-      quantity_along<E, R>(t, y, f(t, y), x.constants, q, d);
+      quantity_along<E, R>({t, y, f(t, y)}, x.constants, q, d);
     } else {
       look_within<R>(x, step, at, q, d);
     }
@@ -163,7 +176,7 @@ SALTUS_FN with_rate<typename E::form::template lifted<Real>> lifted_quantity(con
   } else {
     constexpr int i = Reduction::index;
     const auto one = [&](const vec<Real, E::n>& of) SALTUS_INLINE_LAMBDA {
-      return form::with_rates(of[i], [&](int j) SALTUS_INLINE_LAMBDA { return of[form::place(i, j)]; });
+      return form::with_rates(of[i], [&](int j) SALTUS_INLINE_LAMBDA { return of[form::rate_index(i, j)]; });
     };
     return {one(y), one(f)};
   }

@@ -1,6 +1,6 @@
 // The time that a quantity spends in each of a number of bins, from which its quantiles over time are read. Its range is not known in
 // advance, and the number of bins is fixed: the width of the bins is a power of two and doubles, two bins becoming one, when the range has
-// outgrown them. Bin i is [i width, (i + 1) width) for any integer i; it is kept in place i modulo the number of bins, so that no bin moves
+// outgrown them. Bin i is [i width, (i + 1) width) for any integer i; its index is i modulo the number of bins, so that no bin moves
 // while the range grows.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace saltus {
 
-/// The bins of one lane, in the numbers that a reduction keeps in an instance from place `at` on: width (0 while the value is constant),
+/// The bins of one lane, in the numbers that a reduction keeps in an instance from index `at` on: width (0 while the value is constant),
 /// smallest and largest value so far, and the bins. All of them are zero at first.
 template <class E, class T, int W>
 class time_in_bins {
@@ -40,21 +40,21 @@ class time_in_bins {
     T left = p * total;
     const int64 last = index(high, w);
     for (int64 i = index(low, w); i < last; ++i) {
-      const T here = get(bin(place(i)));
+      const T here = get(bin(wrapped(i)));
       if (here > T(0.0) && left <= here) return within(i, w, left / here);
       left -= here;
     }
-    const T here = get(bin(place(last)));
+    const T here = get(bin(wrapped(last)));
     return within(last, w, here > T(0.0) && left < here ? left / here : T(1.0));
   }
 
  private:
   static constexpr int width = 0, least = 1, greatest = 2;
-  SALTUS_FN static constexpr int bin(int place) { return 3 + place; }
-  SALTUS_FN static int place(int64 i) { return static_cast<int>(i & (bins_of_time - 1)); }
+  SALTUS_FN static constexpr int bin(int k) { return 3 + k; }
+  SALTUS_FN static int wrapped(int64 i) { return static_cast<int>(i & (bins_of_time - 1)); }
   SALTUS_FN T get(int k) const { return x_.reduced[at_ + k].get(lane_); }
   SALTUS_FN void set(int k, T value) const { x_.reduced[at_ + k].set(lane_, value); }
-  SALTUS_FN void spend(int64 i, T dt) const { set(bin(place(i)), get(bin(place(i))) + dt); }
+  SALTUS_FN void spend(int64 i, T dt) const { set(bin(wrapped(i)), get(bin(wrapped(i))) + dt); }
 
   SALTUS_FN static int64 index(T q, T w) {
     const T scaled = q / w;  // exact
@@ -96,7 +96,7 @@ class time_in_bins {
   SALTUS_FN void double_width(int64 first, int64 last) const {
     T wide[bins_of_time];
     for (int k = 0; k < bins_of_time; ++k) wide[k] = T(0.0);
-    for (int64 i = first; i <= last; ++i) wide[place(i >> 1)] += get(bin(place(i)));
+    for (int64 i = first; i <= last; ++i) wide[wrapped(i >> 1)] += get(bin(wrapped(i)));
     for (int k = 0; k < bins_of_time; ++k) set(bin(k), wide[k]);
     set(width, T(2.0) * get(width));
   }

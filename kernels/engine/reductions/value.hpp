@@ -5,12 +5,12 @@
 
 namespace saltus {
 
-/// Derivatives of the value at a time within the step that begins with the slopes f; y is the point.
+/// Derivatives of the value at a time within a step, with the slopes of its beginning.
 template <class Reduction, class E, class Real>
-SALTUS_FN_COLD void take_rates_of_value(instance<E, Real>& x, int item, Real time, const vec<Real, E::n>& y,
-                                        const vec<Real, E::n>& f, mask_of<Real> where) {
-  const auto q = lifted_quantity<E, Reduction>(x, typename E::form::template lifted<Real>(time), y, f).value;
-  const auto jumps = is_time_of_jump(x, time);
+SALTUS_FN_COLD void take_rates_of_value(instance<E, Real>& x, int item, const solution_point<Real, E::n>& at,
+                                        mask_of<Real> where) {
+  const auto q = lifted_quantity<E, Reduction>(x, typename E::form::template lifted<Real>(at.t), at.y, at.rate).value;
+  const auto jumps = is_time_of_jump(x, at.t);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
     const Real rate = select(jumps, Real(E::form::unset), q.d[j]);
     assign_where(where, x.reduced_rates[item * E::directions + j], rate);
@@ -20,16 +20,17 @@ SALTUS_FN_COLD void take_rates_of_value(instance<E, Real>& x, int item, Real tim
 /// Records the value at the requested time, if a step from t to t1 has reached it. At the time of an event it is the value after the event,
 /// because the next step begins there.
 template <class R, class E, class Real, class Run>
-SALTUS_FN void reduce_value(instance<E, Real>& x, const committed_step<E, Real>& of, int j, int at, mask_of<Real> where,
-                            const Run& run) {
-  const Real time = Real(run.settings.windows[3 * j + 2]);
+SALTUS_FN void reduce_value(instance<E, Real>& x, const committed_step<E, Real>& of, const kept_reduction& kept,
+                            mask_of<Real> where, const Run& run) {
+  const Real time = Real(run.settings.windows[3 * kept.item + 2]);
   const auto due = where & (of.s.t <= time) & (time <= of.t1);
   if (none(due)) return;
   const auto y = point_within<E>(of.s, of.f, interpolate<typename E::Method>(of.f, of.s), time, of.t1, due);
+  const solution_point here{time, y, of.s.f0()};
   Real value, rate;
-  quantity_along<E, R>(time, y, of.s.f0(), x.constants, value, rate);
-  assign_where(due, x.reduced[at], value);
-  if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, j, time, y, of.s.f0(), due);
+  quantity_along<E, R>(here, x.constants, value, rate);
+  assign_where(due, x.reduced[kept.at], value);
+  if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, kept.item, here, due);
 }
 
 /// The derivative of the value at the end of an instance, in direction j, after the events there.
@@ -47,18 +48,18 @@ requires(row_of(R::kind).group == reduction_group::value) struct reduction_in<E,
     assign_where(where, x.reduced[at], Real(E::form::unset));
   }
   template <class Real, class Run>
-  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, int item, int at,
+  SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, const kept_reduction& kept,
                              mask_of<Real> where, const Run& run) {
-    reduce_value<R>(x, of, item, at, where, run);
+    reduce_value<R>(x, of, kept, where, run);
   }
   /// No step covers the value at the very end.
   template <class T, class Run>
-  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, int item, int at, const Run& run) {
+  SALTUS_FN static double final_value(instance<E, pack<T, 1>>& x, const kept_reduction& kept, const Run& run) {
     pack<T, 1> value, rate;
-    quantity_along<E, R>(x.t, x.y, x.f, x.constants, value, rate);
-    if (static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v) x.reduced[at] = value;
-    const double kept = static_cast<double>(x.reduced[at].v);
-    return kept == kept ? kept : E::form::unset;
+    quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
+    if (static_cast<T>(run.settings.windows[3 * kept.item + 2]) == x.t.v) x.reduced[kept.at] = value;
+    const double number = static_cast<double>(x.reduced[kept.at].v);
+    return number == number ? number : E::form::unset;
   }
 
   /// There is no derivative at the time of an event that moves.
@@ -70,9 +71,9 @@ requires(row_of(R::kind).group == reduction_group::value) struct reduction_in<E,
     });
   }
   template <class T, class Run>
-  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, int item, int, int j, double rate,
+  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, const kept_reduction& kept, int j, double rate,
                                      const Run& run) {
-    const bool is_at_end = static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v;
+    const bool is_at_end = static_cast<T>(run.settings.windows[3 * kept.item + 2]) == x.t.v;
     return is_at_end ? static_cast<double>(rate_of_final_value<R>(x, j).v) : rate;
   }
 };

@@ -24,7 +24,7 @@ struct settling_by_array {
   SALTUS_FN static vec<Real, values> with_followers(vec<Real, values> sizes) {
     constexpr double most = 0x1p25;  // above the scale of free values (detail::weigh_start)
     for (int j = 0; j < unknowns; ++j) {
-      Real& size = sizes[layout::place(j) + layout::highest(j)];
+      Real& size = sizes[layout::first(j) + layout::highest(j)];
       size = select(size > Real(0.0), max(size, Real(most)), size);
     }
     return sizes;
@@ -105,12 +105,13 @@ struct settling_by_array {
 
   /// Starts from a guess: satisfies the equations as written first, then the hidden constraints as well.
   template <class System, class Real>
-  SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
-                                                     const vec<Real, values>& sizes, mask_of<Real> where) {
+  SALTUS_FN_COLD static consistency<Real> from_guess(const value_search<System, Real, values>& search,
+                                                     vec<Real, values>& y) {
+    const auto& [system, t, sizes, where] = search;
     const auto begun = y;
-    auto r = met_from_guess(system, t, y, sizes, where, unknowns);
+    auto r = met_from_guess(search, y, unknowns);
     if (constraints > unknowns && any(r.found)) {
-      const auto all = met_from_guess(system, t, y, with_followers(sizes), r.found, constraints);
+      const auto all = met_from_guess(value_search{system, t, with_followers(sizes), r.found}, y, constraints);
       r.residual = select(r.found, all.residual, r.residual);
       r.of = select(r.found, all.of, r.of);
       r.found = all.found;
@@ -143,9 +144,9 @@ struct settling_by_array {
 
   /// Satisfies the first `count` constraints, by damped iteration. If it fails, it names the worst equation.
   template <class System, class Real>
-  SALTUS_FN_CALLED static consistency<Real> met_from_guess(const System& system, Real t, vec<Real, values>& y,
-                                                           const vec<Real, values>& sizes, mask_of<Real> where,
-                                                           int count) {
+  SALTUS_FN_CALLED static consistency<Real> met_from_guess(const value_search<System, Real, values>& search,
+                                                           vec<Real, values>& y, int count) {
+    const auto& [system, t, sizes, where] = search;
     constexpr int most = 100;
     constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>, least_share = 0x1p-20;

@@ -14,10 +14,9 @@ struct solved_for_rates : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real span, mask_of<Real> where, int,
-                                                const written_states<solved_for_rates, Real>& written) {
-    if constexpr (kinds::mass_is_singular) return settle_mixed(system, t, y, f, span, where, written);
-    else return make_consistent<search_for::start>(system, t, y, f, where);
+                                                vec<Real, states>& f, const restart<solved_for_rates, Real>& start) {
+    if constexpr (kinds::mass_is_singular) return settle_mixed(system, t, y, f, start);
+    else return make_consistent<search_for::start>(system, t, y, f, start.where);
   }
 
   template <class System, class Real>
@@ -28,17 +27,16 @@ struct solved_for_rates : Functions {
   }
 
   template <class System, class Real>
-  SALTUS_FN static mask_of<Real> turns_within(const System& system, Real t, const vec<Real, states>& y,
-                                              const vec<Real, states>& rate, Real orientation,
-                                              const vec<Real, states>& error) {
+  SALTUS_FN static mask_of<Real> turns_within(const System& system, const solution_point<Real, states>& at,
+                                              Real orientation, const vec<Real, states>& error) {
     vec<Real, states> none;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { none[i] = Real(0.0); });
-    return detail::determinant_turns(system, t, y, rate, orientation, error, none);
+    return detail::determinant_turns(system, at, orientation, error, none);
   }
   template <class System, class Real>
-  SALTUS_FN static mask_of<Real> is_next_to_singular(const System& system, Real t, const vec<Real, states>& y,
-                                                     const vec<Real, states>& rate, double nearby) {
-    return detail::is_next_to_singular(system, t, y, rate, nearby);
+  SALTUS_FN static mask_of<Real> is_next_to_singular(const System& system, const solution_point<Real, states>& at,
+                                                     double nearby) {
+    return detail::is_next_to_singular(system, at, nearby);
   }
 };
 

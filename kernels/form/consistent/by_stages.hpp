@@ -35,7 +35,7 @@ struct settling {
     r.lacking = r.residual_of_worst = Real(0.0);
     r.worst = Real(-1.0);
     for (int l = 0; l < unknowns; ++l)
-      width[l] = k + series::d(l) >= 0 ? sizes[layout::place(l) + k + series::d(l)] : Real(0.0);
+      width[l] = k + series::d(l) >= 0 ? sizes[layout::first(l) + k + series::d(l)] : Real(0.0);
     for (int i = 0; i < unknowns; ++i) {
       Real largest = Real(0.0), terms = Real(0.0);
       if (k + series::c(i) >= 0)
@@ -44,7 +44,7 @@ struct settling {
             j[i][l] = Real(0.0);  // not a value of this stage
             continue;
           }
-          const Real size = abs(y[layout::place(l) + k + series::d(l)]);
+          const Real size = abs(y[layout::first(l) + k + series::d(l)]);
           terms = max(terms, abs(j[i][l]) * max(size, width[l]));
           j[i][l] = j[i][l] * width[l];
           largest = max(largest, abs(j[i][l]));
@@ -129,20 +129,19 @@ struct settling {
   SALTUS_FN static constexpr bool occurs_in_gradients(int value) {
     for (int e = 0; e < series::entries; ++e) {
       const auto at = series::entry(e);
-      const int l = value - layout::place(at.column);
+      const int l = value - layout::first(at.column);
       if (series::c(at.row) > 0 && 0 <= l && l <= series::d(at.column) - series::c(at.row)) return true;
     }
     return false;
   }
   template <class Real>
   using gradient_rows = vec<vec<Real, unknowns>, gradients>;
-  /// Their rows of J at two points, with the columns scaled alike.
+  /// Their rows of J at the end of a step (`here`) and at its beginning, with the columns scaled alike.
   template <class Real>
   struct gradients_of_two {
     gradient_rows<Real> here, there;
-    SALTUS_FN_COLD gradients_of_two(Real t, const vec<Real, values>& y, Real t_there, const vec<Real, values>& y_there,
-                                    const step_constants<Real>& fixed) {
-      const auto j = series::jacobian(t, y, fixed), was = series::jacobian(t_there, y_there, fixed);
+    SALTUS_FN_COLD gradients_of_two(const step_ends<Real, values>& of, const step_constants<Real>& fixed) {
+      const auto j = series::jacobian(of.t1, of.y1, fixed), was = series::jacobian(of.t0, of.y0, fixed);
       for (int l = 0; l < unknowns; ++l) {
         Real largest = Real(0.0);
         for (int k = 0; k < gradients; ++k)
@@ -164,12 +163,11 @@ struct settling {
   /// The lanes in which two points are not known to lie on one branch: form/branches.hpp, with the rows of J as gradients. Where gradients
   /// are as dependent as the tolerance blurs them, a solution may go on along any branch.
   template <class Real>
-  SALTUS_FN_COLD static mask_of<Real> on_other_branches(Real t0, const vec<Real, values>& y0, Real t1,
-                                                        const vec<Real, values>& y1, const step_constants<Real>& fixed,
-                                                        Real rtol) {
+  SALTUS_FN_COLD static mask_of<Real> on_other_branches(const step_ends<Real, values>& ends,
+                                                        const step_constants<Real>& fixed, Real rtol) {
     constexpr double some = 16.0;
     const Real blurred = Real(some * some) * (rtol * rtol);
-    const gradients_of_two<Real> of(t1, y1, t0, y0, fixed);
+    const gradients_of_two<Real> of(ends, fixed);
     matrix<Real, gradients> a;
     for (int k = 0; k < gradients; ++k)
       for (int l = 0; l < gradients; ++l) a[k][l] = product(of.here[k], of.there[l]);
@@ -182,7 +180,7 @@ struct settling {
   template <class Real>
   SALTUS_FN_COLD static detail::independence<Real> independence_of_constraints(Real t, const vec<Real, values>& y,
                                                                                const step_constants<Real>& fixed) {
-    const gradients_of_two<Real> of(t, y, t, earlier_point(t, y, fixed, occurs_in_gradients), fixed);
+    const gradients_of_two<Real> of({t, earlier_point(t, y, fixed, occurs_in_gradients), t, y}, fixed);
     matrix<Real, gradients> a;
     for (int k = 0; k < gradients; ++k)
       for (int l = 0; l <= k; ++l) a[k][l] = product(of.here[k], of.here[l]);
@@ -205,7 +203,7 @@ struct settling {
     Real size = Real(0.0);
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
-      const int i = layout::place(l) + k + series::d(l);
+      const int i = layout::first(l) + k + series::d(l);
       size = max(size, abs(by[l]) / (abs(y[i]) + system.floor(i))) + not_finite(by[l]);
     }
     return size;
@@ -215,7 +213,7 @@ struct settling {
                              mask_of<Real> where) {
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
-      const int i = layout::place(l) + k + series::d(l);
+      const int i = layout::first(l) + k + series::d(l);
       y[i] = select(where, fma(share, by[l], y[i]), y[i]);
     }
   }
@@ -225,7 +223,7 @@ struct settling {
   SALTUS_FN static mask_of<Real> concerns(Real of, int i) {
     auto r = mask_of<Real>::all(false);
     for (int e = 0; e < series::entries; ++e)
-      if (const int j = series::entry(e).column; layout::place(j) <= i && i <= layout::place(j) + layout::highest(j))
+      if (const int j = series::entry(e).column; layout::first(j) <= i && i <= layout::first(j) + layout::highest(j))
         r = r | (of == Real(static_cast<double>(series::entry(e).row)));
     return r;
   }
@@ -242,9 +240,9 @@ struct settling {
     mask_of<Real> regular;
   };
   template <class System, class Real>
-  SALTUS_FN static whole_move<Real> move_stages(const System& system, Real t, vec<Real, values>& y,
-                                                const vec<Real, values>& sizes, const matrix<Real, unknowns>& j,
-                                                bool first, mask_of<Real> where) {
+  SALTUS_FN static whole_move<Real> move_stages(const value_search<System, Real, values>& search, vec<Real, values>& y,
+                                                const matrix<Real, unknowns>& j, bool first) {
+    const auto& [system, t, sizes, where] = search;
     whole_move<Real> r{Real(0.0), mask_of<Real>::all(true)};
     for (int k = -series::most_c; k <= 0; ++k) {
       const auto f = series::residual_of_stage(k, t, y, system.c);
@@ -261,21 +259,22 @@ struct settling {
 
   /// The lanes in which the iteration has converged at y, after a move of the size `last` with the matrix j, as in `detail::has_converged`.
   template <class System, class Real>
-  SALTUS_FN_COLD static mask_of<Real> has_converged(const System& system, Real t, const vec<Real, values>& y,
-                                                    const vec<Real, values>& sizes, const matrix<Real, unknowns>& j,
-                                                    Real last, Real orientation, mask_of<Real> where) {
+  SALTUS_FN_COLD static mask_of<Real> has_converged(const value_search<System, Real, values>& search,
+                                                    const vec<Real, values>& y, const matrix<Real, unknowns>& j,
+                                                    Real last, Real orientation) {
     constexpr double rounding = rounding_of_steps * limits<scalar_of<Real>>::epsilon, much_less = 0x1p-6,
                      several = 16.0;
     auto next = y;
-    const auto size = move_stages(system, t, next, sizes, j, false, where).size;
+    const auto size = move_stages(search, next, j, false).size;
     const auto good = (size <= Real(rounding)) | (size < Real(much_less) * last);
-    if (all(good | !where)) return good;
+    if (all(good | !search.where)) return good;
     auto turns = mask_of<Real>::all(false);
     for (int side = -1; side <= 1; side += 2) {
       auto there = y;
       for (int i = 0; i < values; ++i) there[i] = fma(Real(side * several), next[i] - y[i], y[i]);
       turns =
-          turns | !(lu<Real, unknowns>(series::jacobian(t, there, system.c)).orientation() * orientation > Real(0.0));
+          turns | !(lu<Real, unknowns>(series::jacobian(search.t, there, search.system.c)).orientation() * orientation >
+                    Real(0.0));
     }
     return good | !turns;
   }
@@ -289,18 +288,19 @@ struct settling {
     constexpr double small = enough * root_epsilon<scalar_of<Real>>;
     const auto begun = y;
     const auto sizes = detail::sizes_of(system, y);
+    const value_search search{system, t, sizes, where};
     auto open = where, found = mask_of<Real>::all(false);
     Real orientation = Real(0.0), last = Real(0.0);
     for (int turn = 0; turn < most && any(open); ++turn) {
       const auto j = series::jacobian(t, y, system.c);
       orientation = select(open, lu<Real, unknowns>(j).orientation(), orientation);
-      const auto [size, regular] = move_stages(system, t, y, sizes, j, turn == 0, open);
+      const auto [size, regular] = move_stages(search.in(open), y, j, turn == 0);
       open = open & regular & (size < Real(limits<scalar_of<Real>>::largest));
       const auto done = open & (size <= Real(small));
       // A change that shrinks fast shows a root; others may come ever closer to a point where J is singular, which the step has then reached.
       const auto unproven = done & (size > Real(rounding)) & !(size < Real(much_less) * last);
       if (any(unproven)) {
-        const auto converged = has_converged(system, t, y, sizes, j, size, orientation, unproven);
+        const auto converged = has_converged(search.in(unproven), y, j, size, orientation);
         orientation = select(unproven & !converged, -orientation, orientation);
       }
       last = size;
@@ -317,16 +317,17 @@ struct settling {
   /// Starts from a guess, by damped Newton iteration in each stage; if `persistent`, also by continuation. If a stage fails, it names its
   /// worst equation.
   template <class System, class Real>
-  SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
-                                                     const vec<Real, values>& sizes, mask_of<Real> where,
-                                                     bool persistent) {
+  SALTUS_FN_COLD static consistency<Real> from_guess(const value_search<System, Real, values>& search,
+                                                     vec<Real, values>& y, bool persistent) {
+    const System& system = search.system;
+    const Real t = search.t;
     const auto begun = y;
-    auto found = where;
+    auto found = search.where;
     Real residual = Real(0.0), of = Real(-1.0);
     for (int k = -series::most_c; k <= 0; ++k) {
       const auto guess = y;
-      auto solved = solve_stage(system, k, t, y, sizes, found);
-      if (persistent && any(found & !solved.found) && continue_stage(system, k, t, guess, y, sizes))
+      auto solved = solve_stage(search.in(found), k, y);
+      if (persistent && any(found & !solved.found) && continue_stage(search, k, guess, y))
         solved.found = mask_of<Real>::all(true);
       const auto lost = found & !solved.found;
       residual = select(lost, solved.residual, residual);
@@ -336,8 +337,8 @@ struct settling {
     if constexpr (series::more_stages > 0) series::complete(t, y, system.c, found);
     auto r = result(system, t, begun, y, found);
     r.orientation = lu<Real, unknowns>(series::jacobian(t, y, system.c)).orientation();
-    r.residual = select(where & !found, residual, r.residual);
-    r.of = select(where & !found, of, r.of);
+    r.residual = select(search.where & !found, residual, r.residual);
+    r.of = select(search.where & !found, of, r.of);
     return r;
   }
 
@@ -349,7 +350,7 @@ struct settling {
     typename series::template run<Real, series::highest + 1> equations(t, y);
     for (int j = 0; j < unknowns; ++j)
       for (int l = 0; l <= layout::highest(j); ++l)
-        equations.x[j].c[l] = y[layout::place(j) + l] * Real(1.0 / detail::rising(0, l));
+        equations.x[j].c[l] = y[layout::first(j) + l] * Real(1.0 / detail::rising(0, l));
     const auto f = equations.at_order(0, fixed);
     for (int i = 0; i < unknowns; ++i) {
       const Real size = abs(f[i]) + not_finite(f[i]);
@@ -372,8 +373,9 @@ struct settling {
 
   /// One stage from a guess; `found` are the lanes in which it was solved.
   template <class System, class Real>
-  SALTUS_FN_COLD static consistency<Real> solve_stage(const System& system, int k, Real t, vec<Real, values>& y,
-                                                      const vec<Real, values>& sizes, mask_of<Real> where) {
+  SALTUS_FN_COLD static consistency<Real> solve_stage(const value_search<System, Real, values>& search, int k,
+                                                      vec<Real, values>& y) {
+    const auto& [system, t, sizes, where] = search;
     constexpr int most = 60;
     constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>, least_share = 0x1p-20;
@@ -423,19 +425,17 @@ struct settling {
   }
   /// Tries continuation on a stage that damped iteration has not solved, for a single instance. Returns true if it is solved.
   template <class System, class Real>
-  SALTUS_FN_COLD static bool continue_stage(const System& system, int k, Real t, vec<Real, values> guess,
-                                            vec<Real, values>& y, const vec<Real, values>& sizes) {
+  SALTUS_FN_COLD static bool continue_stage(const value_search<System, Real, values>& search, int k,
+                                            vec<Real, values> guess, vec<Real, values>& y) {
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
     if constexpr (real_traits<Real>::lanes == 1) {
       const auto all = mask_of<Real>::all(true);
-      const auto is_solution = [&](vec<Real, values>& at) {
-        return any(solve_stage(system, k, t, at, sizes, all).found);
-      };
+      const auto is_solution = [&](vec<Real, values>& at) { return any(solve_stage(search.in(all), k, at).found); };
       const auto lacking = y;
       for (int begun = 0; begun < 2; ++begun) {
-        if (begun == 1) nudge(k, guess, sizes, all);  // off a point at which the equations depend on each other
-        const continuation<series, Real> newton(k, t, guess, sizes, system.c, homotopy::newton);
-        const continuation<series, Real> linear(k, t, guess, sizes, system.c, homotopy::linear);
+        if (begun == 1) nudge(k, guess, search.sizes, all);  // off a point at which the equations depend on each other
+        const continuation<series, Real> newton(k, search.t, guess, search.sizes, search.system.c, homotopy::newton);
+        const continuation<series, Real> linear(k, search.t, guess, search.sizes, search.system.c, homotopy::linear);
         if (newton.follow(1.0, y, is_solution) || newton.follow(-1.0, y, is_solution) ||
             linear.follow(1.0, y, is_solution))
           return true;
@@ -458,7 +458,7 @@ struct settling {
     constexpr double part = 0x1p-6;
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
-      const int i = layout::place(l) + k + series::d(l);
+      const int i = layout::first(l) + k + series::d(l);
       y[i] = select(where, fma(Real(part), min(sizes[i], abs(y[i]) + Real(1.0)), y[i]), y[i]);
     }
   }

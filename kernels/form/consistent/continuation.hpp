@@ -24,7 +24,7 @@ struct continuation {
   using layout = typename Series::layout;
   using step_constants = typename Series::template step_constants<Real>;
   /// For every unknown its change from the guess over its width; then s.
-  using place = vec<Real, unknowns + 1>;
+  using curve_point = vec<Real, unknowns + 1>;
 
   const int k;
   const Real t;
@@ -54,7 +54,7 @@ struct continuation {
   SALTUS_FN_COLD bool follow(double way, vec<Real, values>& y, Arrives&& arrives) const {
     constexpr int most = 2000;
     constexpr double least_step = 0x1p-40, straight = 0.9, farthest = 1e8;
-    place at, along;
+    curve_point at, along;
     for (int l = 0; l < unknowns; ++l) at[l] = along[l] = Real(0.0);
     at[unknowns] = Real(0.0);
     along[unknowns] = Real(way);
@@ -89,15 +89,15 @@ struct continuation {
  private:
   SALTUS_FN static bool is(mask_of<Real> m) { return m[0]; }
   SALTUS_FN static bool is_row(int stage, int i) { return i < unknowns && stage + Series::c(i) >= 0; }
-  SALTUS_FN int value_of(int l) const { return layout::place(l) + k + Series::d(l); }
-  SALTUS_FN static Real dot(const place& a, const place& b) {
+  SALTUS_FN int value_of(int l) const { return layout::first(l) + k + Series::d(l); }
+  SALTUS_FN static Real dot(const curve_point& a, const curve_point& b) {
     Real r = Real(0.0);
     for (int l = 0; l <= unknowns; ++l) r = fma(a[l], b[l], r);
     return r;
   }
 
-  /// The values a part of the way from one place to another.
-  SALTUS_FN vec<Real, values> values_between(const place& a, const place& b, Real part) const {
+  /// The values a part of the way from one point to another.
+  SALTUS_FN vec<Real, values> values_between(const curve_point& a, const curve_point& b, Real part) const {
     auto y = guess;
     for (int l = 0; l < unknowns; ++l)
       if (k + Series::d(l) >= 0) y[value_of(l)] = fma(width[l], fma(part, b[l] - a[l], a[l]), y[value_of(l)]);
@@ -111,12 +111,12 @@ struct continuation {
     return j;
   }
 
-  /// h(y, s), and its derivatives with respect to all components of a place.
+  /// h(y, s), and its derivatives with respect to all components of a point.
   struct linear_homotopy {
     matrix<Real, unknowns + 1> by;
     vec<Real, unknowns + 1> h;
   };
-  SALTUS_FN_COLD linear_homotopy at_place(const place& at) const {
+  SALTUS_FN_COLD linear_homotopy at(const curve_point& at) const {
     const auto y = values_between(at, at, Real(0.0));
     const auto f = Series::residual_of_stage(k, t, y, fixed);
     const auto j = jacobian_at(y);
@@ -137,10 +137,10 @@ struct continuation {
   }
 
   /// Replaces a direction by the nearest one along the solutions; false if there is none.
-  SALTUS_FN_COLD bool turn(const place& at, place& along) const {
+  SALTUS_FN_COLD bool turn(const curve_point& at, curve_point& along) const {
     constexpr double least = 1e-6;
-    const auto here = at_place(at);
-    place across;
+    const auto here = at(at);
+    curve_point across;
     for (int i = 0; i <= unknowns; ++i) {
       across[i] = Real(0.0);
       for (int l = 0; l <= unknowns; ++l) across[i] = fma(here.by[i][l], along[l], across[i]);
@@ -153,12 +153,12 @@ struct continuation {
   }
 
   /// Corrects back onto the solutions after a step along them. Returns the number of iterations, 0 without convergence.
-  SALTUS_FN_COLD int correct(place& at, double step) const {
+  SALTUS_FN_COLD int correct(curve_point& at, double step) const {
     constexpr int most = 8;
     constexpr double enough = 1e-10;
     Real last = Real(step);
     for (int turn = 1; turn <= most; ++turn) {
-      auto here = at_place(at);
+      auto here = at(at);
       for (int i = 0; i <= unknowns; ++i) here.h[i] = -here.h[i];
       const auto change = least_change<Real, unknowns + 1>(here.by, here.h, [&](int i) { return is_row(k, i); });
       for (int l = 0; l <= unknowns; ++l) at[l] = at[l] + change.x[l];

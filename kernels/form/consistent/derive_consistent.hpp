@@ -64,7 +64,7 @@ SALTUS_FN_COLD void derive_consistent(const System& system, const Lifted& over_d
     if (System::index(i) != 0) y[i] = detail::without_derivatives(y[i]);
     if (!part::reduced) rate[i] = detail::without_derivatives(rate[i]);
   });
-  const lu<Real, m> by(detail::algebraic_equations_at(system, t.value, at, along).by);
+  const lu<Real, m> by(detail::algebraic_equations_at(system, solution_point{t.value, at, along}).by);
   detail::solve_for_derivatives<System>(by, lifted_part::equations_at(over_duals, t, y, rate), y, rate);
   if constexpr (part::reduced) {
     const auto f = over_duals.rhs(t, y);
@@ -105,7 +105,7 @@ SALTUS_FN_COLD vec<Real, n> second_rates(const System& system, Real t, const vec
   constexpr int m = part::count;
   vec<Real, n> second;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { second[i] = Real(0.0); });
-  const lu<Real, m> by(detail::algebraic_equations_at(system, t, y, rate).by);
+  const lu<Real, m> by(detail::algebraic_equations_at(system, solution_point{t, y, rate}).by);
   if constexpr (part::reduced) {
     vec<once, n> along;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = once(y[i], rate[i]); });

@@ -63,15 +63,23 @@ SALTUS_FN vec<Real, m> solve_by(const vec<dual<Real, width>, m>& g, const vec<Re
   return factors.solve(r);
 }
 
+/// The largest number of iterations of a search, and the size of an increment that suffices.
+template <search_for What, class Real>
+struct limits_of_search {
+  using T = scalar_of<Real>;
+  static constexpr int most = What == search_for::start ? 40 : 6;
+  static constexpr double enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
+};
+
 /// Projects y onto the constraints along df/dz, in the lanes of `open`. Returns the lanes that have not converged.
-template <class System, class Real, int n>
-SALTUS_FN mask_of<Real> move_onto_constraints(const System& system, Real t, vec<Real, n>& y, mask_of<Real> open,
-                                              int most, Real enough) {
+template <search_for What, class System, class Real, int n>
+SALTUS_FN mask_of<Real> move_onto_constraints(const System& system, Real t, vec<Real, n>& y, mask_of<Real> open) {
   using part = algebraic_part<System, n>;
+  using limit = limits_of_search<What, Real>;
   constexpr int m = part::count;
   vec<Real, n> direction[m];
   by_algebraic<m>(system, t, y, direction);
-  for (int iteration = 0; iteration < most && any(open); ++iteration) {
+  for (int iteration = 0; iteration < limit::most && any(open); ++iteration) {
     const auto g = part::equations_at(system, dual<Real, m>(t), along_all(y, direction), {});
     vec<Real, m> r;
     each<m>([&](int k) SALTUS_INLINE_LAMBDA { r[k] = g[k].value; });
@@ -83,16 +91,16 @@ SALTUS_FN mask_of<Real> move_onto_constraints(const System& system, Real t, vec<
       size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
       y[i] = select(open, y[i] - step, y[i]);
     });
-    open = open & !(size <= enough);
+    open = open & !(size <= Real(limit::enough));
   }
   return open;
 }
 
-/// The same along the part of df/dz without the states that are written, which stay. Returns the lanes of `open` in which the constraints
-/// are met; otherwise `of` is the state of a constraint that is not.
+/// The same along the part of df/dz without the states that are written, which stay. In lanes of `open` in which the constraints are not
+/// met, the result has the state of one that is not.
 template <class System, class Real, int n>
-SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Real t, vec<Real, n>& y,
-                                                       const vec<Real, n>& written, mask_of<Real> open, Real& of) {
+SALTUS_FN_COLD consistency<Real> move_onto_constraints_but(const System& system, Real t, vec<Real, n>& y,
+                                                           const vec<Real, n>& written, mask_of<Real> open) {
   using part = algebraic_part<System, n>;
   constexpr int m = part::count, most = 40;
   constexpr double enough = 64.0 * limits<scalar_of<Real>>::epsilon;
@@ -100,7 +108,7 @@ SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Rea
   by_algebraic<m>(system, t, y, direction);
   for (int k = 0; k < m; ++k)
     for (int i = 0; i < n; ++i) direction[k][i] = select(written[i] > Real(0.0), Real(0.0), direction[k][i]);
-  auto found = mask_of<Real>::all(false);
+  consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
   for (int iteration = 0; iteration < most && any(open); ++iteration) {
     auto met = open;
     const auto l = linearise(system, t, y);
@@ -116,7 +124,7 @@ SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Rea
       }
       right[k] = -l.f[row];
       const auto is_met = abs(l.f[row]) <= Real(as_good_as_met<Real>) * terms;
-      of = select(open & !is_met & met, Real(static_cast<double>(row)), of);
+      c.of = select(open & !is_met & met, Real(static_cast<double>(row)), c.of);
       met = met & is_met;
     }
     const auto along = least_change<Real, m>(by, right, [](int) SALTUS_INLINE_LAMBDA { return true; }).x;
@@ -128,21 +136,23 @@ SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Rea
       y[i] = select(open, y[i] + step, y[i]);
     }
     const auto done = open & (size <= Real(enough));
-    found = found | (done & met);
+    c.found = c.found | (done & met);
     open = open & !done & (size < Real(limits<scalar_of<Real>>::largest));
   }
-  return found;
+  return c;
 }
 
-/// Solves the time derivative of the constraints for the algebraic states, in the lanes of `open`, where `rate` becomes f. Returns the
-/// lanes that have not converged.
-template <class System, class Real, int n>
-SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                            mask_of<Real> open, int most, Real enough, Real& orientation) {
+/// Solves the time derivative of the constraints for the algebraic states, in the lanes of `c.found`, where `rate` becomes f. Leaves those
+/// that have converged.
+template <search_for What, class System, class Real, int n>
+SALTUS_FN void solve_for_algebraic(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                   consistency<Real>& c) {
   using part = algebraic_part<System, n>;
+  using limit = limits_of_search<What, Real>;
   constexpr int m = part::count;
   vec<Real, n> direction[m + 1];
-  for (int iteration = 0; iteration < most && any(open); ++iteration) {
+  auto open = c.found;
+  for (int iteration = 0; iteration < limit::most && any(open); ++iteration) {
     const auto f = by_algebraic<m>(system, t, y, direction);
     direction[m] = f;
     dual<Real, m + 1> time(t);
@@ -152,7 +162,7 @@ SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Re
     each<m>([&](int k) SALTUS_INLINE_LAMBDA { r[k] = g[k].d[m]; });
     Real here = Real(0.0);
     const auto change = solve_by(g, r, &here);
-    orientation = select(open, here, orientation);
+    c.orientation = select(open, here, c.orientation);
     Real size = Real(0.0);
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
       const int i = part::state(k);
@@ -160,9 +170,9 @@ SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Re
       y[i] = select(open, y[i] - change[k], y[i]);
     });
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(open, f[i], rate[i]); });
-    open = open & !(size <= enough);
+    open = open & !(size <= Real(limit::enough));
   }
-  return open;
+  c.found = c.found & !open;
 }
 
 }  // namespace detail
@@ -173,13 +183,10 @@ template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                     mask_of<Real> where) {
   using part = detail::algebraic_part<System, n>;
-  using T = scalar_of<Real>;
-  constexpr int most = What == search_for::start ? 40 : 6;
-  constexpr double enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
   const auto begun = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
-  c.found = where & !detail::move_onto_constraints(system, t, y, where, most, Real(enough));
-  c.found = c.found & !detail::solve_for_algebraic(system, t, y, rate, c.found, most, Real(enough), c.orientation);
+  c.found = where & !detail::move_onto_constraints<What>(system, t, y, where);
+  detail::solve_for_algebraic<What>(system, t, y, rate, c);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
   detail::largest_of<Real, part::count>(c, part::equations_at(system, t, y, rate), &part::state);
   detail::how_far(c, system, begun, y);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "form/consistent/consistency.hpp"
+#include "form/form_concept.hpp"
 #include "linear/least_change.hpp"
 
 namespace saltus {
@@ -44,10 +45,12 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
 /// solution hardly changes. The first step satisfies the constraints; the later ones give the slope for the way back to t. Rows that add up
 /// to a constraint also add up the rounding of a step's slopes, so another step follows as long as steps differ: it removes the residual of
 /// the last. A final step, over a time in which states change by a fraction well above rounding, gives the time derivatives.
-template <class System, class Real, int n>
+template <class System, class Form, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_freely(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                               Real span, mask_of<Real> where) {
+                                               const restart<Form, Real>& start) {
   using T = scalar_of<Real>;
+  const Real span = start.span;
+  const auto where = start.where;
   constexpr double change = root_epsilon<T> * 0x1p12;
   const auto begun = y;
   const Real instant = max(Real(4096.0 * limits<T>::epsilon) * span, Real(256.0 * limits<T>::epsilon) * abs(t));
@@ -135,13 +138,14 @@ SALTUS_FN_COLD hidden_rows<Real, n> hidden_rows_at(const System& system, Real t,
 
 /// The same if states that a transition has written must stay: the others are first moved onto the constraints, by the smallest change
 /// relative to their sizes.
-template <class System, class Real, int n>
+template <class System, class Form, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                              Real span, mask_of<Real> where, const vec<Real, n>& written) {
+                                              const restart<Form, Real>& start) {
   constexpr int most = 40;
   constexpr double enough = 64.0 * limits<scalar_of<Real>>::epsilon;
-  const auto some = where & detail::has_written(written);
-  if (none(some)) return settle_freely(system, t, y, rate, span, where);
+  const auto& written = start.written;
+  const auto some = start.where & detail::has_written(written);
+  if (none(some)) return settle_freely(system, t, y, rate, start);
   const auto begun = y;
   auto open = some, met = mask_of<Real>::all(false);
   for (int turn = 0; turn < most && any(open); ++turn) {
@@ -169,7 +173,8 @@ SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<
     open = open & !done & (size < Real(limits<scalar_of<Real>>::largest));
   }
   for (int i = 0; i < n; ++i) y[i] = select(some & !met, begun[i], y[i]);
-  auto c = settle_freely(system, t, y, rate, span, where & (met | !some));
+  auto c = settle_freely(system, t, y, rate,
+                         restart<Form, Real>{start.where & (met | !some), start.how, start.span, written});
   c.found = c.found & (met | !some);
   for (int i = 0; i < n; ++i) y[i] = select(some & (written[i] > Real(0.0)), begun[i], y[i]);  // removes rounding
   detail::how_far(c, system, begun, y);

@@ -5,7 +5,22 @@
 #include "abi/choices.hpp"
 #include "number/math.hpp"
 
-namespace saltus::detail {
+namespace saltus {
+
+/// A search for values that satisfy the equations at time t, in the lanes of `where`, by the smallest change relative to `sizes`.
+template <class System, class Real, int n>
+struct value_search {
+  const System& system;
+  Real t;
+  const vec<Real, n>& sizes;
+  mask_of<Real> where;
+
+  SALTUS_FN value_search in(mask_of<Real> lanes) const { return {system, t, sizes, lanes}; }
+};
+template <class System, class Real, int n>
+value_search(const System&, Real, const vec<Real, n>&, mask_of<Real>) -> value_search<System, Real, n>;
+
+namespace detail {
 
 /// The scale of each value: the search minimises changes relative to it. A value of scale zero does not move.
 template <class System, class Real, int N>
@@ -28,4 +43,5 @@ SALTUS_FN void weigh_start(Real guess, Real given, int how, Real& size, Real& fr
   free_alone = select(is_free & !stays, wide, Real(0.0));
 }
 
-}  // namespace saltus::detail
+}  // namespace detail
+}  // namespace saltus

@@ -64,9 +64,9 @@ struct constrained_points : Functions {
 
   template <class System, class Real>
   SALTUS_FN static saltus::consistency<Real> initialise(const System& system, const Real& t, saltus::vec<Real, n>& y,
-                                                        saltus::vec<Real, n>& f, Real, saltus::mask_of<Real> where, int,
-                                                        const saltus::written_states<constrained_points, Real>&) {
-    const auto c = project(system, t, y, f, where);
+                                                        saltus::vec<Real, n>& f,
+                                                        const saltus::restart<constrained_points, Real>& start) {
+    const auto c = project(system, t, y, f, start.where);
     f = rhs(t, y, system.c);
     return c;
   }
