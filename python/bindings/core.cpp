@@ -27,6 +27,8 @@
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "interruptible.hpp"
+#include "result/format.hpp"
+#include "result/reader.hpp"
 #include "result/schema.hpp"
 #include "spec/keys.hpp"
 #include "spec/spec.hpp"
@@ -296,6 +298,11 @@ NB_MODULE(_core, m) {
   m.def("run_part", &run_part, "plan"_a, "part"_a);
   m.def("gather", &gather, "plan"_a, "replace"_a);
   m.def("so_far", &so_far, "journal"_a, "file"_a);
+  m.def(
+      "must_be_read_here", [](const std::string& file) { host::must_be_read_here(file); }, "file"_a);
+  m.def(
+      "python_reader", [](const std::string& file) { return std::string(host::format_of(file).python_reader); },
+      "file"_a);
   m.def("check", &check, "plan"_a, "replace"_a);
   m.def("too_many_failed", &too_many_failed, "plan"_a, "counts"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));

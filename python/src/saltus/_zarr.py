@@ -33,6 +33,7 @@ def to_zarr(result: Union[str, os.PathLike], store: Union[str, os.PathLike, None
     """
     source = Path(result).resolve()
     is_journal = source.is_dir() and source.suffix == ".journal"
+    _core.must_be_read_here(str(result))
     to = Path(store) if store is not None else (source.with_suffix("") if is_journal else source).with_suffix(".zarr")
     if chunk is not None and chunk < 1:
         raise SpecError(f"chunk = {chunk}: must be a number of instances, 1 or more")
