@@ -191,7 +191,7 @@ void csv_writer::end(const std::vector<attribute>&) {
   part_.publish(older_);
 }
 
-/// After an error the file has the lines of the instances that have ended, without those that are missing.
+/// After an error the file has the lines of the chunks that have arrived, and none of the others.
 std::int64_t csv_writer::keep(const std::string&) {
   if (ended() == 0 || std::exchange(closed_, true)) return 0;
   try {
