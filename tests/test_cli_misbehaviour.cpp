@@ -76,10 +76,38 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
   }
 }
 
-TEST_F(cli, a_result_that_is_to_be_replaced_stays_until_the_new_one_is_complete) {
-  ASSERT_EQ(saltus({"run", model(), "-o", "long.nc"}).code, 0);
-  const auto old = read(folder() / "long.nc");
+TEST_F(cli, lines_of_an_interrupted_run_stay) {
+  ASSERT_EQ(
+      saltus({"run", model(), "-o", "whole.csv", "--set", "t=[0,50]", "--set", "sweep.stiffness=[1.0, 2.0]"}).code, 0);
   auto line = endless();
+  line.back() = "long.csv";
+  auto running = start(line);
+  ASSERT_TRUE(running->wait_for([&] { return fs::exists(folder() / "long.csv.part"); })) << running->wait().err;
+  std::this_thread::sleep_for(1s);
+  running->signal(SIGINT);
+  const auto o = running->wait();
+  EXPECT_EQ(o.code, 130);
+  EXPECT_NE(o.out.find("\nwhat has ended is in long.csv.part\n"), std::string::npos) << o.out;
+  EXPECT_FALSE(fs::exists(folder() / "long.csv"));
+  const auto lines = read(folder() / "long.csv.part");
+  const auto header = read(folder() / "whole.csv");
+  EXPECT_EQ(lines.substr(0, lines.find('\n')), header.substr(0, header.find('\n')));
+  EXPECT_TRUE(std::regex_search(lines, std::regex("\n\\d+,[-+.e0-9,]+,5000,finished,true,none,")))
+      << lines.substr(0, 1000);
+  EXPECT_TRUE(lines.ends_with('\n'));
+  const auto next = saltus({"run", model(), "-o", "long.csv"});
+  EXPECT_NE(next.err.find("they are now in long.csv.part.1\n"), std::string::npos) << next.err;
+  EXPECT_EQ(lines, read(folder() / "long.csv.part.1"));
+}
+
+class cli_formats : public cli, public testing::WithParamInterface<const char*> {};
+
+TEST_P(cli_formats, a_result_that_is_to_be_replaced_stays_until_the_new_one_is_complete) {
+  const std::string file = GetParam();
+  ASSERT_EQ(saltus({"run", model(), "-o", file}).code, 0);
+  const auto old = read(folder() / file);
+  auto line = endless();
+  line.back() = file;
   line.push_back("--force");
   const auto interrupted = [&](const words& more, const fs::path& sign) {
     auto all = line;
@@ -89,22 +117,25 @@ TEST_F(cli, a_result_that_is_to_be_replaced_stays_until_the_new_one_is_complete)
     std::this_thread::sleep_for(500ms);
     running->signal(SIGINT);
     EXPECT_EQ(running->wait().code, 130);
-    EXPECT_EQ(old, read(folder() / "long.nc")) << sign;
+    EXPECT_EQ(old, read(folder() / file)) << sign;
   };
-  interrupted({}, "long.nc.part");
-  EXPECT_TRUE(fs::exists(folder() / "long.nc.part")) << "the instances that had ended";
-  fs::remove(folder() / "long.nc.part");
-  interrupted({"--set", "run.checkpoint=1"}, "long.nc.journal/run.json");
-  EXPECT_FALSE(fs::exists(folder() / "long.nc.part")) << "the instances that had ended are in the journal";
-  fs::remove_all(folder() / "long.nc.journal");
+  interrupted({}, file + ".part");
+  EXPECT_TRUE(fs::exists(folder() / (file + ".part"))) << "the instances that had ended";
+  fs::remove(folder() / (file + ".part"));
+  interrupted({"--set", "run.checkpoint=1"}, file + ".journal/run.json");
+  EXPECT_FALSE(fs::exists(folder() / (file + ".part"))) << "the instances that had ended are in the journal";
+  fs::remove_all(folder() / (file + ".journal"));
   const auto limited = [&](const words& more) {
     auto all = line;
     all.insert(all.end(), more.begin(), more.end());
     return saltus(all);
   };
   EXPECT_EQ(limited({"--time-limit", "1s"}).code, 75);
-  EXPECT_EQ(old, read(folder() / "long.nc"));
+  EXPECT_EQ(old, read(folder() / file));
 }
+
+INSTANTIATE_TEST_SUITE_P(results, cli_formats, testing::Values("long.nc", "long.csv"),
+                         [](const auto& of) { return std::string(of.param).substr(5); });
 
 TEST_F(cli, a_time_limit_ends_compiling_too) {
   const words line{"run", model(), "-q", "-o", "late.nc", "--time-limit", "0.05s"};
@@ -158,7 +189,7 @@ TEST_F(cli, a_second_signal_ends_the_program_at_once) {
   EXPECT_FALSE(fs::exists(folder() / "long.nc"));
 }
 
-/// SALTUS_KILLS sets the number of kills; a few if it is not set.
+/// SALTUS_KILLS sets the number of kills, every third of which is an interruption; a few if it is not set.
 TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
   const char* asked = std::getenv("SALTUS_KILLS");
   const int kills = asked ? std::atoi(asked) : 24;
@@ -178,6 +209,7 @@ TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
                         "--set",
                         "run.checkpoint=0.02"};
   const std::map<std::string, words> specs = {
+      {"lines", {"-n", "20000", "--set", "output.reduce=['median(height)']"}},
       {"rows", {"-n", "20000"}},
       {"samples", {"-n", "5000", "--set", "output.samples={count=50}"}},
       {"events", {"-n", "5000", "--set", "output.events=true"}},
@@ -186,41 +218,43 @@ TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
         "output={rows=false, statistics=true, histogram={t_final={from=0.0, to=5.0, bins=7}}}"}}};
   std::mt19937 random(1);
   for (const auto& [name, own] : specs) {
+    const std::string ending = name == "lines" ? ".csv" : ".nc", first = "first" + ending, uncut = "whole" + ending,
+                      cut = "cut" + ending;
     const auto line = [&](const std::string& file) {
       words all = common;
       all.insert(all.end(), own.begin(), own.end());
       all.insert(all.end(), {"-o", file});
       return all;
     };
-    ASSERT_EQ(saltus(line("first.nc")).code, 0) << "compiles";
+    ASSERT_EQ(saltus(line(first)).code, 0) << "compiles";
     const auto begin = std::chrono::steady_clock::now();
-    ASSERT_EQ(saltus(line("whole.nc")).code, 0);
+    ASSERT_EQ(saltus(line(uncut)).code, 0);
     const std::chrono::duration<double> lasts = std::chrono::steady_clock::now() - begin;
-    const auto whole = variables_of(folder() / "whole.nc");
+    const auto whole = variables_of(folder() / uncut);
     std::uniform_real_distribution<double> when(0, 0.7 * lasts.count());
     int killed = 0, results = 0;
     bool is_complete = false;
     while (killed < (kills + 3) / 4 || !is_complete) {
-      auto running = start(line("cut.nc"));
+      auto running = start(line(cut));
       if (killed < (kills + 3) / 4) {
         std::this_thread::sleep_for(std::chrono::duration<double>(when(random)));
-        running->signal(SIGKILL);
+        running->signal(killed % 3 == 1 ? SIGINT : SIGKILL);
         ++killed;
       }
       const auto o = running->wait();
-      is_complete = o.signal != SIGKILL;
+      is_complete = o.signal == 0 && o.code != 130;
       if (!is_complete) continue;
       // Unless the last run was killed after all work was done.
       const bool is_there = o.code == 2 && o.err.find("it exists") != std::string::npos;
       ASSERT_TRUE(o.code == 0 || is_there) << name << ": " << o.err;
       ++results;
-      EXPECT_EQ(whole, variables_of(folder() / "cut.nc")) << name << " after " << killed << " kills";
-      fs::remove(folder() / "cut.nc");
+      EXPECT_EQ(whole, variables_of(folder() / cut)) << name << " after " << killed << " kills";
+      fs::remove(folder() / cut);
     }
-    for (const char* left : {"cut.nc.journal", "cut.nc.part", "cut.nc.part.1"})
-      EXPECT_FALSE(fs::exists(folder() / left)) << left;
+    for (const char* left : {".journal", ".part", ".part.1"})
+      EXPECT_FALSE(fs::exists(folder() / (cut + left))) << cut << left;
     std::printf("%s: %d kills, %d results\n", name.c_str(), killed, results);
-    for (const char* file : {"first.nc", "whole.nc"}) fs::remove(folder() / file);
+    for (const auto& file : {first, uncut}) fs::remove(folder() / file);
   }
 }
 

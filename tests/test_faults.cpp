@@ -52,9 +52,9 @@ class Faults : public cli {
               "--set",
               "output={samples={count=5}, events=true, statistics=true}",
               "--set",
-              "run={chunk=100, checkpoint=0.0001, order=\"id\", lease=0.3}",
-              "-o",
-              "a.nc"};
+              "run={chunk=100, checkpoint=0.0001, order=\"id\", lease=0.3}"};
+    if (file_.ends_with(".csv")) all.insert(all.end(), {"--set", "output={reduce=\"max(height)\"}"});
+    all.insert(all.end(), {"-o", file_});
     if (shares_) all.insert(all.end(), {"--share", "-n", "60"});  // each batch has its own lease
     return all;
   }
@@ -93,7 +93,7 @@ class Faults : public cli {
     clean();
     if (!continued) return;
     EXPECT_EQ(run_with("pwrite", 70, "kills", 0).signal, SIGKILL);
-    EXPECT_TRUE(fs::exists(folder() / "a.nc.journal" / "run.json"));
+    EXPECT_TRUE(fs::exists(folder() / (file_ + ".journal") / "run.json"));
     fs::remove(folder() / "count");
   }
   long calls_of(const std::string& call, bool continued) const {
@@ -109,22 +109,23 @@ class Faults : public cli {
   /// The result of an undisturbed run.
   variables whole() const {
     EXPECT_EQ(saltus(line()).code, 0) << "compiles";
-    return variables_of(folder() / "a.nc");
+    return variables_of(folder() / file_);
   }
   /// Checks that the files after a run are right, or that the same command makes a missing result.
   void expect_right_now_or_by_the_next(const variables& whole, const outcome& o, const std::string& what) const {
-    const bool is_there = fs::exists(folder() / "a.nc");
+    const bool is_there = fs::exists(folder() / file_);
     EXPECT_TRUE(is_there || o.code != 0) << what;
     EXPECT_TRUE(o.code == 0 || o.signal != 0 || !o.err.empty()) << what << ": no message";
-    if (is_there) { EXPECT_EQ(differing(whole, variables_of(folder() / "a.nc")), "") << what << "\n" << o.err; }
+    if (is_there) { EXPECT_EQ(differing(whole, variables_of(folder() / file_)), "") << what << "\n" << o.err; }
     const auto again = saltus(line());
     EXPECT_EQ(again.code, is_there && !shares_ ? 2 : 0) << what << "\n" << o.err << "then\n" << again.err;
-    EXPECT_EQ(differing(whole, variables_of(folder() / "a.nc")), "") << what << "\n" << o.err << "then\n" << again.err;
-    EXPECT_FALSE(fs::exists(folder() / "a.nc.journal")) << what;
+    EXPECT_EQ(differing(whole, variables_of(folder() / file_)), "") << what << "\n" << o.err << "then\n" << again.err;
+    EXPECT_FALSE(fs::exists(folder() / (file_ + ".journal"))) << what;
   }
   /// Tries all faults and prints statistics.
   void try_all(const std::vector<fault>& faults) const;
 
+  std::string file_ = "a.nc";
   bool shares_ = false;  ///< the run shares its work, with no other runs present
 };
 
@@ -142,7 +143,7 @@ void Faults::try_all(const std::vector<fault>& faults) const {
       const long at = 1 + (2 * i + 1) * all / (2 * some);
       begin(continued);
       const auto o = run_with(call, at, how, error);
-      const bool is_there = fs::exists(folder() / "a.nc");
+      const bool is_there = fs::exists(folder() / file_);
       ++tried, (o.code == 0 ? harmless : is_there ? complete : ended) += 1;
       expect_right_now_or_by_the_next(right, o, fmt::format("{} {} at call {} of {}", in_run, how, at, all));
       if (HasFailure()) return;
@@ -169,6 +170,20 @@ TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
            {"mmap", "fails", ENOMEM},    {"malloc", "fails", ENOMEM},     {"pthread_create", "fails", EAGAIN},
            {"pwrite", "kills", 0, true}, {"fdatasync", "kills", 0, true}, {"ftruncate", "fails", EIO, true},
            {"rename", "kills", 0, true}, {"unlink", "kills", 0, true},    {"malloc", "fails", ENOMEM, true}});
+}
+
+TEST_F(Faults, OfCsvFilesToo) {
+  file_ = "a.csv";
+  try_all({{"write", "fails", ENOSPC},
+           {"write", "is_cut", ENOSPC},
+           {"write", "kills", 0},
+           {"pwrite", "kills", 0},
+           {"fsync", "fails", EIO},
+           {"ftruncate", "fails", EIO},
+           {"ftruncate", "kills", 0},
+           {"rename", "fails", EACCES},
+           {"rename", "kills", 0},
+           {"unlink", "kills", 0}});
 }
 
 /// Files as a power failure may leave them: for each inode, the bytes written and the bytes on the disk, and likewise for the names.

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <sstream>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -108,6 +109,84 @@ TEST_F(Journal, LinesOfACsvFileGoOnToo) {
   EXPECT_GE(last.continued, 100);
   EXPECT_EQ(read_file(file("whole.csv")), read_file(file("cut.csv")));
   EXPECT_FALSE(fs::exists(file("cut.csv.journal")) || fs::exists(file("cut.csv.part")));
+  run_options limited;
+  limited.time_limit = 1e-3;
+  EXPECT_EQ(exit_time_limit, run_to(file("late.csv"), -1, to("late.csv"), limited).exit_code);
+  EXPECT_EQ(exit_ok, run_to(file("late.csv"), -1, to("late.csv")).exit_code);
+  EXPECT_EQ(read_file(file("whole.csv")), read_file(file("late.csv")));
+}
+
+TEST_F(Journal, OfPartsMakesACsvFile) {
+  const auto lines = [&](const fs::path& to) -> std::vector<flag> {
+    return {{"--set", "output={reduce=\"max(height)\"}"}, {"-o", to.string()}};
+  };
+  const auto run_part = [&](const char* name, const char* part, int instances = -1) {
+    run_options how;
+    how.mode = one_part(part_called(part));
+    return run_to(file(name), instances, lines(file(name)), how);
+  };
+  const auto refused = [&](const std::string& words, auto&& what) {
+    try {
+      what();
+      ADD_FAILURE() << words;
+    } catch (const error& e) {
+      EXPECT_EQ(exit_usage, e.exit_code);
+      EXPECT_NE(std::string::npos, std::string(e.what()).find(words)) << e.what();
+    }
+  };
+  run_to(file("whole.csv"), -1, lines(file("whole.csv")));
+  const std::string whole = read_file(file("whole.csv"));
+  run_options gather, some, samples;
+  gather.mode = gathering();
+
+  // Parts at the same time, one of which is cut short; then what there is so far, the rest, and the whole.
+  {
+    std::vector<std::jthread> all;
+    for (const char* part : {"1/3", "2/3", "3/3"})
+      all.emplace_back([&, part] {
+        const cancellation stop;
+        run_listener listener;
+        if (part[0] == '2') listener.progress = [&](std::int64_t) { stop.cancel(); };
+        run_options how;
+        how.mode = one_part(part_called(part));
+        run(plan_of({"bouncing_ball", flags(file("a.csv"), lines(file("a.csv")))}), how, stop, listener);
+      });
+  }
+  EXPECT_FALSE(fs::exists(file("a.csv")));
+  EXPECT_THROW(run_to(file("a.csv"), -1, lines(file("a.csv")), gather), error) << "part 2 has not ended";
+  some.mode = so_far_into(file("some.csv").string());
+  run_to(file("a.csv"), -1, lines(file("a.csv")), some);
+  std::istringstream known(read_file(file("some.csv")));
+  std::int64_t not_run = 0, as_whole = 0;
+  for (std::string line; std::getline(known, line);) {
+    not_run += line.find(",not_run,") != line.npos;
+    as_whole += whole.find(line + '\n') != whole.npos;
+  }
+  EXPECT_EQ(1001, not_run + as_whole);
+  EXPECT_GT(not_run, 100);
+  EXPECT_GT(as_whole, 600);
+  EXPECT_EQ(exit_ok, run_part("a.csv", "2/3").exit_code);
+  EXPECT_EQ(exit_ok, run_to(file("a.csv"), -1, lines(file("a.csv")), gather).exit_code);
+  EXPECT_EQ(whole, read_file(file("a.csv")));
+  EXPECT_FALSE(fs::exists(journal::folder_of(file("a.csv"))) || fs::exists(file("a.csv.part")));
+
+  // Begun in parts and continued alone.
+  run_part("b.csv", "1/2", 200);
+  run_part("b.csv", "2/2");
+  EXPECT_GT(run_to(file("b.csv"), -1, lines(file("b.csv"))).continued, 500);
+  EXPECT_EQ(whole, read_file(file("b.csv")));
+
+  refused("--share: a CSV file does not tell which run has made it: use --part", [&] {
+    run_with_others(plan_of({"bouncing_ball", flags(file("c.csv"), lines(file("c.csv")))}), {});
+  });
+  EXPECT_FALSE(fs::exists(journal::folder_of(file("c.csv"))));
+  run_options part;
+  part.mode = one_part(part_called("1/2"));
+  run_to(file("d.nc"), -1, {}, part);
+  samples.mode = so_far_into(file("d.csv").string());
+  refused("output.samples: must be left out: a CSV file has one line for each instance",
+          [&] { run_to(file("d.nc"), -1, {}, samples); });
+  EXPECT_FALSE(fs::exists(file("d.csv")) || fs::exists(file("d.csv.part")));
 }
 
 TEST_F(Journal, StatisticsWithoutRowsGoOnWithTheSameBits) {

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/files.hpp"
 #include "base/signal_text.hpp"
 
 namespace saltus::host {
@@ -37,11 +38,7 @@ constexpr char did_it = 'r', has_error = 'e', has_exception = 'x', has_failed = 
   } catch (const std::exception& e) { said = fmt::format("{}{}", has_exception, e.what()); } catch (...) {
     said = fmt::format("{}something that is no std::exception", has_exception);
   }
-  for (std::size_t at = 0; at < said.size();) {
-    const ssize_t n = ::write(to, said.data() + at, said.size() - at);
-    if (n > 0) at += static_cast<std::size_t>(n);
-    else if (errno != EINTR) break;
-  }
+  write_all(to, said);
   ::_exit(0);
 }
 

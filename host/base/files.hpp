@@ -18,6 +18,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,16 @@ inline void write_file(const std::filesystem::path& file, const std::string& tex
   if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
 }
 
+/// Writes all bytes to an open file; returns false and sets errno if that fails.
+inline bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file, bytes.data(), bytes.size());
+    if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
+    else if (n == 0 || errno != EINTR) return false;
+  }
+  return true;
+}
+
 /// The content of a regular file of at most `longest` bytes; nothing if the file is anything else (a symbolic link, for
 /// example), is longer, or cannot be read. Never blocks, as opening a pipe would.
 inline std::optional<std::string> read_plain_file(const std::filesystem::path& file, std::size_t longest) {
@@ -117,15 +128,7 @@ inline std::filesystem::path write_beside(const std::filesystem::path& file, con
                                           lasting how = lasting::no) {
   const std::filesystem::path fresh = file.string() + "." + unforeseeable_name();
   const int f = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  const auto write_all = [&] {
-    for (std::size_t at = 0; at < text.size();) {
-      const ssize_t n = ::write(f, text.data() + at, text.size() - at);
-      if (n > 0) at += static_cast<std::size_t>(n);
-      else if (errno != EINTR) return false;
-    }
-    return how == lasting::no || ::fsync(f) == 0;
-  };
-  const bool written = f >= 0 && write_all();
+  const bool written = f >= 0 && write_all(f, text) && (how == lasting::no || ::fsync(f) == 0);
   int why = errno;
   if (f >= 0 && ::close(f) != 0 && written) why = errno;
   else if (written) return fresh;

@@ -174,7 +174,8 @@ bool is_cut_short(const run_report& r) {
 void print_what_is_kept(const run_report& r) {
   if (!r.journal.empty()) tell("{}", kept_in_journal(r));
   else if (!r.unfinished.empty())
-    tell("what has ended is in {}: saltus show {}\n", r.unfinished, shell_word_to_type(r.unfinished));
+    tell("what has ended is in {}{}\n", r.unfinished,
+         format_of(r.what.file).is_read ? ": saltus show " + shell_word_to_type(r.unfinished) : "");
   else
     tell("nothing is kept: {}\n",
          r.what.rows ? "no instance had ended" : "there was no journal yet, and the run has no rows");

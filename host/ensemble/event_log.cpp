@@ -1,78 +1,20 @@
 #include "ensemble/event_log.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <numeric>
-#include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
+#include "base/temporary_file.hpp"
 
 namespace saltus::host {
-namespace fs = std::filesystem;
-
 namespace {
 
 /// A row in the file is: time, guard, states before, states after, all as doubles.
 std::size_t words_of(int state_count) { return 2 + 2 * static_cast<std::size_t>(state_count); }
 
+std::int64_t bytes_of(std::size_t numbers) { return static_cast<std::int64_t>(numbers * sizeof(double)); }
+
 }  // namespace
-
-/// A file without a name: the system removes it when its last descriptor closes.
-struct event_log::spool {
-  int file = -1;
-  std::int64_t rows = 0;
-
-  explicit spool(const fs::path& folder) {
-    file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (file >= 0) return;
-    std::string name = (folder / "saltus.events.XXXXXX").string();  // for file systems without O_TMPFILE
-    file = ::mkostemp(name.data(), O_CLOEXEC);
-    if (file >= 0) ::unlink(name.c_str());
-  }
-  ~spool() {
-    if (file >= 0) ::close(file);
-  }
-  spool(const spool&) = delete;
-  spool& operator=(const spool&) = delete;
-
-  /// Adds rows at the end; returns false on failure, and the row count stays as it was.
-  bool add(const std::vector<double>& numbers, std::size_t words) {
-    const auto* bytes = reinterpret_cast<const char*>(numbers.data());
-    const auto size = numbers.size() * sizeof(double);
-    const auto begin = rows * static_cast<std::int64_t>(words * sizeof(double));
-    std::size_t done = 0;
-    while (done < size) {
-      const ssize_t n = ::pwrite(file, bytes + done, size - done, begin + static_cast<std::int64_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      done += static_cast<std::size_t>(n);
-    }
-    rows += static_cast<std::int64_t>(numbers.size() / words);
-    return true;
-  }
-  void read(std::int64_t first, std::vector<double>& numbers, std::size_t words) const {
-    auto* bytes = reinterpret_cast<char*>(numbers.data());
-    const auto size = numbers.size() * sizeof(double);
-    const auto begin = first * static_cast<std::int64_t>(words * sizeof(double));
-    std::size_t done = 0;
-    while (done < size) {
-      const ssize_t n = ::pread(file, bytes + done, size - done, begin + static_cast<std::int64_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0)
-        throw error(exit_failure, fmt::format("the temporary file of the event log cannot be read: {}",
-                                              n < 0 ? std::strerror(errno) : "it is too short"));
-      done += static_cast<std::size_t>(n);
-    }
-  }
-};
 
 void event_log::append(long long s, double t, int g, const double* y_before, const double* y_after) {
   slot.push_back(s);
@@ -122,24 +64,20 @@ void event_log::spill() {
   const auto width = static_cast<std::size_t>(state_count), words = words_of(state_count);
   std::vector<double> numbers;
   run fresh;
-  try {
-    if (!file_) file_ = std::make_shared<spool>(folder.empty() ? fs::temp_directory_path() : folder);
-    numbers.reserve(slot.size() * words);
-    for (const std::size_t row : order()) {
-      if (fresh.shares.empty() || fresh.shares.back().slot != slot[row])
-        fresh.shares.push_back({slot[row], 0, file_->rows + static_cast<std::int64_t>(numbers.size() / words)});
-      ++fresh.shares.back().rows;
-      numbers.insert(numbers.end(), {time[row], static_cast<double>(guard[row])});
-      for (const auto* y : {&before, &after}) {
-        const auto at = y->begin() + static_cast<std::ptrdiff_t>(row * width);
-        numbers.insert(numbers.end(), at, at + static_cast<std::ptrdiff_t>(width));
-      }
+  if (!file_) file_ = std::make_shared<temporary_file>(folder);
+  numbers.reserve(slot.size() * words);
+  for (const std::size_t row : order()) {
+    if (fresh.shares.empty() || fresh.shares.back().slot != slot[row])
+      fresh.shares.push_back({slot[row], 0, file_->size() + bytes_of(numbers.size())});
+    ++fresh.shares.back().rows;
+    numbers.insert(numbers.end(), {time[row], static_cast<double>(guard[row])});
+    for (const auto* y : {&before, &after}) {
+      const auto at = y->begin() + static_cast<std::ptrdiff_t>(row * width);
+      numbers.insert(numbers.end(), at, at + static_cast<std::ptrdiff_t>(width));
     }
-  } catch (const fs::filesystem_error&) { unspillable_ = true; }
-  if (unspillable_ || file_->file < 0 || !file_->add(numbers, words)) {
-    unspillable_ = true;
-    return;
   }
+  unspillable_ = !file_->add({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)});
+  if (unspillable_) return;
   fresh.file = file_;
   runs_.push_back(std::move(fresh));
   for (auto* column : {&time, &before, &after}) column->clear();
@@ -203,7 +141,8 @@ void event_log::for_each(const std::function<void(const event_row&)>& look) cons
     constexpr std::int64_t block = 4096;  // rows read at a time
     for (std::int64_t first = 0; first < s.rows; first += block) {
       some.resize(static_cast<std::size_t>(std::min(block, s.rows - first)) * words);
-      r.file->read(s.first + first, some, words);
+      r.file->read(s.begin + bytes_of(static_cast<std::size_t>(first) * words), some.data(),
+                   some.size() * sizeof(double));
       for (const double* row = some.data(); row < some.data() + some.size(); row += words)
         look({s.slot, row[0], static_cast<int>(row[1]), row + 2, row + 2 + width});
     }

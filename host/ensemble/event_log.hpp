@@ -11,6 +11,8 @@
 
 namespace saltus::host {
 
+class temporary_file;
+
 /// One event when read back; `before` and `after` point to the states, followed by the derivatives of the event time.
 struct event_row {
   long long slot;
@@ -55,21 +57,29 @@ class event_log {
   void for_each(const std::function<void(const event_row&)>& look) const;
 
  private:
-  struct spool;   ///< the temporary file
   struct share {  ///< the rows of one instance in a run
     long long slot;
-    std::int64_t rows, first;  ///< number of its first row in the file
+    std::int64_t rows, begin;  ///< the first one's place in the file, in bytes
   };
   struct run {
-    std::shared_ptr<spool> file;
+    std::shared_ptr<temporary_file> file;
     std::vector<share> shares;  ///< by slot, ascending
   };
 
   std::vector<std::size_t> order() const;
 
   std::vector<run> runs_;
-  std::shared_ptr<spool> file_;  ///< the file to which this log adds its runs
+  std::shared_ptr<temporary_file> file_;  ///< the file to which this log adds its runs
   bool unspillable_ = false;
+};
+
+/// The log of one chunk, as it waits for its turn (waiting_chunks.hpp).
+struct chunk_log {
+  std::int64_t first, count;  ///< the instances
+  event_log log;
+
+  std::int64_t bytes_in_memory() const { return static_cast<std::int64_t>(log.slot.size()) * log.row_bytes(); }
+  void spill() { log.spill(); }
 };
 
 }  // namespace saltus::host

@@ -1,16 +1,11 @@
 #include "result/csv_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,7 +27,7 @@ std::vector<field> columns_of(const std::vector<field>& fields) {
   return all;
 }
 
-/// A name as a cell: in quotes if it contains a comma, such as quantile(x, 0.5).
+/// A name as a cell: in quotes if it contains a comma, such as quantile(x, 0.5). No name contains quotes.
 std::string cell_of(const std::string& name) { return name.find(',') == name.npos ? name : '"' + name + '"'; }
 
 std::string header_of(const std::vector<field>& columns) {
@@ -124,40 +119,18 @@ const output_format csv_files{
     .has_ended_instances = has_ended_instances,
 };
 
-void waiting_lines::put(csv_lines lines) {
-  const std::int64_t first = lines.first;
-  place to{std::move(lines)};
-  std::string& text = to.lines.text;
-  if (in_memory_ + std::ssize(text) > bound_) {
-    if (!file_) file_.reset(std::tmpfile());
-    // Lines that cannot be written stay in memory.
-    if (file_ && std::fseek(file_.get(), 0, SEEK_END) == 0 && (to.at = std::ftell(file_.get())) >= 0 &&
-        std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size() && std::fflush(file_.get()) == 0) {
-      to.bytes = text.size();
-      text = {};
-    }
-  }
-  in_memory_ += std::ssize(text);
-  waiting_.emplace(first, std::move(to));
-}
-
-csv_lines waiting_lines::take() {
-  place from = std::move(waiting_.extract(waiting_.begin()).mapped());
-  in_memory_ -= std::ssize(from.lines.text);
-  if (from.bytes == 0) return std::move(from.lines);
-  std::string& text = from.lines.text;
-  text.resize(from.bytes);
-  if (std::fseek(file_.get(), from.at, SEEK_SET) != 0 ||
-      std::fread(text.data(), 1, text.size(), file_.get()) != text.size())
-    throw error(exit_failure, "the temporary file of the CSV lines cannot be read");
-  return std::move(from.lines);
+void csv_lines::spill() {
+  if (!beyond->add(text)) return;
+  bytes = text.size();
+  begin = beyond->size() - std::ssize(text);
+  text = {};
 }
 
 csv_writer::csv_writer(const std::filesystem::path& path, const plan& p, existing older, abandoned part,
                        std::int64_t bound)
-    : output_file(path, p, older), path_(path), part_(path, part), columns_(columns_of(fields_)), waiting_(bound) {
+    : output_file(path, p, older), part_(path, part), columns_(columns_of(fields_)), waiting_(bound) {
   try {
-    append(header_of(columns_));
+    part_.append(header_of(columns_));
   } catch (...) {
     part_.remove();
     throw;
@@ -171,7 +144,8 @@ csv_writer::~csv_writer() {
 void csv_writer::put_rows(const chunk_data& chunk, const derived_columns& derived) {
   std::vector<const void*> numbers;
   for (const field& f : columns_) numbers.push_back(f.numbers(chunk, derived));
-  csv_lines lines{chunk.first_id, chunk.count, std::count_if(chunk.status.begin(), chunk.status.end(), has_ended), {}};
+  csv_lines lines{chunk.first_id, chunk.count, std::count_if(chunk.status.begin(), chunk.status.end(), has_ended),
+                  beyond_};
   for (std::int64_t k = 0; k < chunk.count; ++k) {
     fmt::format_to(std::back_inserter(lines.text), "{}", chunk.first_id + k);
     for (std::size_t j = 0; j < columns_.size(); ++j) {
@@ -180,9 +154,8 @@ void csv_writer::put_rows(const chunk_data& chunk, const derived_columns& derive
     }
     lines.text += '\n';
   }
-  if (chunk.first_id != next_) return waiting_.put(std::move(lines));
-  append(lines);
-  while (!waiting_.empty() && waiting_.first() == next_) append(waiting_.take());
+  waiting_.put(std::move(lines));
+  while (auto next = waiting_.take_next()) append(std::move(*next));
 }
 
 /// Adds lines of instances that were never written.
@@ -199,16 +172,16 @@ void csv_writer::append_unset(std::int64_t count) {
   for (; count > 0; --count, ++next_) {
     lines += std::to_string(next_) + cells + '\n';
     if (lines.size() < enough) continue;
-    append(lines);
+    part_.append(lines);
     lines.clear();
   }
-  append(lines);
+  part_.append(lines);
 }
 
 void csv_writer::end_rows() {
-  while (!waiting_.empty()) {
-    append_unset(waiting_.first() - next_);
-    append(waiting_.take());
+  while (auto first = waiting_.take_first()) {
+    append_unset(first->first - next_);
+    append(std::move(*first));
   }
 }
 
@@ -218,39 +191,25 @@ void csv_writer::end(const std::vector<attribute>&) {
   part_.publish(older_);
 }
 
-/// After an error the file has the lines of the instances that have ended, without those that are missing.
+/// After an error the file has the lines of the chunks that have arrived, and none of the others.
 std::int64_t csv_writer::keep(const std::string&) {
   if (ended() == 0 || std::exchange(closed_, true)) return 0;
   try {
-    while (!waiting_.empty()) append(waiting_.take());
+    while (auto first = waiting_.take_first()) append(std::move(*first));
     part_.settle();
   } catch (const error&) {}  // the lines written so far stay
   if (ended_ == 0) part_.remove();
   return ended_;
 }
 
-void csv_writer::append(const csv_lines& lines) {
-  append(lines.text);
+void csv_writer::append(csv_lines lines) {
+  if (lines.bytes > 0) {
+    lines.text.resize(lines.bytes);
+    beyond_->read(lines.begin, lines.text.data(), lines.bytes);
+  }
+  part_.append(lines.text);
   next_ = lines.first + lines.count;
   ended_ += lines.ended;
-}
-
-void csv_writer::append(std::string_view text) {
-  const int file = ::open(part_.own_name().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  std::size_t at = 0;
-  while (file >= 0 && at < text.size()) {
-    const ssize_t n = ::write(file, text.data() + at, text.size() - at);
-    if (n > 0) at += static_cast<std::size_t>(n);
-    else if (errno != EINTR) break;
-  }
-  const int why = errno;
-  if (file >= 0) ::close(file);
-  if (at < text.size()) {
-    std::error_code ignored;
-    std::filesystem::resize_file(part_.own_name(), bytes_, ignored);  // whole lines alone
-    throw error(exit_failure, fmt::format("cannot write {}: {}", path_.string(), std::strerror(why)));
-  }
-  bytes_ += text.size();
 }
 
 }  // namespace saltus::host

@@ -49,7 +49,9 @@ output_file::output_file(const std::filesystem::path& result, const plan& p, exi
 
 std::unique_ptr<output_file> make_output(const std::filesystem::path& path, const plan& p, const provenance& origin,
                                          existing older, abandoned part) {
-  return format_of(path).make(path, p, origin, older, part);
+  const output_format& f = format_of(path);
+  if (f.check) f.check(p);
+  return f.make(path, p, origin, older, part);
 }
 
 event_pieces::event_pieces(const plan& p, std::int64_t rows, taker take) : rows_(rows), take_(std::move(take)) {
@@ -74,6 +76,7 @@ ordered_log::ordered_log(const plan& p, event_pieces::taker take)
     : pieces_(p, detail::max_chunk_rows, std::move(take)) {}
 
 void ordered_log::put(const chunk_data& chunk) {
+  waiting_rows_ += chunk.log.rows();
   waiting_.put({chunk.first_id, chunk.count, chunk.log});
   while (const auto next = waiting_.take_next()) take(*next);
 }
@@ -83,7 +86,8 @@ void ordered_log::end() {
 }
 
 /// Hands on the rest of each chunk at once, so that a reader finds its rows.
-void ordered_log::take(const waiting_logs::chunk_log& chunk) {
+void ordered_log::take(const chunk_log& chunk) {
+  waiting_rows_ -= chunk.log.rows();
   pieces_.add(chunk.log, chunk.first, 0, chunk.count);
   pieces_.end();
 }

@@ -13,7 +13,7 @@
 #include "ensemble/indices.hpp"
 #include "ensemble/run_statistics.hpp"
 #include "ensemble/tally.hpp"
-#include "ensemble/waiting_logs.hpp"
+#include "ensemble/waiting_chunks.hpp"
 #include "result/attributes.hpp"
 #include "result/format.hpp"
 #include "result/provenance.hpp"
@@ -117,13 +117,14 @@ class ordered_log {
   void put(const chunk_data& chunk);
   /// Hands on the events of all chunks that have arrived, even if earlier chunks are missing.
   void end();
-  std::int64_t waiting_rows() const { return waiting_.rows(); }
+  std::int64_t waiting_rows() const { return waiting_rows_; }
 
  private:
-  void take(const waiting_logs::chunk_log& chunk);
+  void take(const chunk_log& chunk);
 
   event_pieces pieces_;
-  waiting_logs waiting_;
+  waiting_chunks<chunk_log> waiting_;
+  std::int64_t waiting_rows_ = 0;
 };
 
 }  // namespace saltus::host

@@ -111,6 +111,14 @@ bool part_file::is_mine() const {
          named.st_ino == open.st_ino;
 }
 
+void part_file::append(std::string_view text) {
+  const off_t end = ::lseek(file_, 0, SEEK_END);
+  if (write_all(file_, text)) return;
+  const int why = errno;
+  if (::ftruncate(file_, end) != 0) {}  // an incomplete line stays
+  fail(result_, reason(why));
+}
+
 std::string part_file::reserve(std::int64_t bytes) {
   if (bytes <= reserved_) return {};
   rlimit allowed{};  // checked here, since some file systems ignore the limit while the size stays the same

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "result/format.hpp"
 
@@ -29,6 +30,8 @@ class part_file {
   /// The name to which the part of a dead run was moved because it contains finished instances; empty: there was none.
   const std::filesystem::path& set_aside() const { return set_aside_; }
 
+  /// Adds text at the end. If that fails, nothing of it stays in the file, and throws `error` (exit_failure).
+  void append(std::string_view text);
   /// Reserves disk space for a file of `bytes`. Returns the reason if that fails ("No space left on device"); empty:
   /// success.
   std::string reserve(std::int64_t bytes);

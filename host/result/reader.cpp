@@ -19,15 +19,14 @@ namespace {
 constexpr std::size_t block = 1 << 20;  // instances read at a time
 constexpr long long statuses = 256;     // possible values in a file
 
-/// Refuses a result of another format: it has the same variables, but other programs read it.
-const std::string& of_netcdf(const std::string& path) {
+}  // namespace
+
+const std::string& must_be_read_here(const std::string& path) {
   if (const output_format& f = format_of(path); !f.is_read && f.is_result(path))
     throw error(exit_failure, fmt::format("{} is a {}: in Python, {}({}) reads it; here NetCDF files are read, FILE.nc",
                                           path, f.name, f.python_reader, quoted(path)));
   return path;
 }
-
-}  // namespace
 
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);
@@ -36,7 +35,7 @@ std::vector<std::string> words(const std::string& text) {
   return list;
 }
 
-result_file::result_file(const std::string& path) : netcdf_file(of_netcdf(path), "not a result file") {
+result_file::result_file(const std::string& path) : netcdf_file(must_be_read_here(path), "not a result file") {
   if (!has_attribute("saltus_version"))
     throw error(exit_failure, path + " is not a result of saltus: it has no attribute saltus_version");
   instances_ = dimension("instance");

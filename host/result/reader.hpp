@@ -17,6 +17,10 @@ namespace saltus::host {
 /// A variable of a result file.
 using result_variable = netcdf_variable;
 
+/// The path itself. Throws `error` (exit_failure), which says what reads it, for a result of a format that result_file
+/// cannot read.
+const std::string& must_be_read_here(const std::string& path);
+
 /// A result file open for reading. Every member throws `error` (exit_failure) if the file is damaged or no result of saltus.
 class result_file : public netcdf_file {
  public:

@@ -67,17 +67,10 @@ bool write_whole(const fs::path& file, std::string_view bytes) {
   int f = make();
   if (f < 0 && errno == EEXIST && ::unlink(file.c_str()) == 0) f = make();  // left by a dead run, or a link
   if (f < 0) return false;
-  while (!bytes.empty()) {
-    const auto some = ::write(f, bytes.data(), bytes.size());
-    if (some < 0 && errno == EINTR) continue;
-    if (some < 0) {
-      const int why = errno;
-      ::close(f);
-      return errno = why, false;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(some));
-  }
-  return ::close(f) == 0;
+  if (write_all(f, bytes)) return ::close(f) == 0;
+  const int why = errno;
+  ::close(f);
+  return errno = why, false;
 }
 
 }  // namespace

@@ -29,6 +29,8 @@
 #include "ensemble/run_statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "interruptible.hpp"
+#include "result/format.hpp"
+#include "result/reader.hpp"
 #include "result/schema.hpp"
 #include "spec/keys.hpp"
 #include "spec/spec.hpp"
@@ -307,6 +309,11 @@ NB_MODULE(_core, m) {
   m.def("gather", &gather, "plan"_a, "replace"_a);
   m.def("so_far", &so_far, "journal"_a, "file"_a);
   m.def("to_zarr", &to_zarr, "result"_a, "store"_a, "chunk"_a.none(), "replace"_a);
+  m.def(
+      "must_be_read_here", [](const std::string& file) { host::must_be_read_here(file); }, "file"_a);
+  m.def(
+      "python_reader", [](const std::string& file) { return std::string(host::format_of(file).python_reader); },
+      "file"_a);
   m.def("check", &check, "plan"_a, "replace"_a);
   m.def("too_many_failed", &too_many_failed, "plan"_a, "counts"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));

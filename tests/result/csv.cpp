@@ -1,6 +1,11 @@
 // CSV files: the lines of chunks that come in any order, and what is refused.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -72,6 +77,63 @@ TEST(CsvFile, HasLinesOfInstancesThatNeverRan) {
         lines[missing + 1].starts_with(fmt::format("{},NaN,NaN,NaN,NaN,NaN,NaN,not_run,false,none,0,", missing)))
         << lines[missing + 1];
   EXPECT_TRUE(lines[3].starts_with("2,2001.125,")) << lines[3];
+}
+
+/// Cells of a line; quotes may contain commas.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line)
+    if (c == '"') quoted = !quoted;
+    else if (c == ',' && !quoted) cells.emplace_back();
+    else cells.back() += c;
+  return cells;
+}
+
+TEST(CsvFile, HasEveryNumberWithAllItsDigits) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> reals = {0.1,         1.0 / 3,    -0.0, 1e300, 5e-324, 0x1.fffffffffffffp1023,
+                                     123456789.0, 0x1p53 + 2, inf,  -inf,  nan};
+  const auto count = std::ssize(reals);
+  plan p = with_median(count);
+  p.title = "Two \"valves\", with\na line";
+  auto chunk = marked(p, 0, count);
+  chunk.final_state = reals;
+  chunk.final_state.insert(chunk.final_state.end(), reals.rbegin(), reals.rend());
+  constexpr auto least = std::numeric_limits<long long>::min(), greatest = std::numeric_limits<long long>::max();
+  chunk.steps[0] = greatest, chunk.steps[1] = least, chunk.steps[2] = (1LL << 53) + 1;
+  for (std::size_t k = 0; k < reals.size(); ++k) chunk.status[k] = static_cast<unsigned char>(k);
+  chunk.exception[3] = static_cast<unsigned char>(status::not_located);
+  const folder in;
+  csv_writer writer(in / "a.csv", p);
+  static_cast<result_output&>(writer).write(chunk);
+  writer.close(1.5);
+  const auto lines = lines_of(in / "a.csv");
+  const auto header = cells_of(lines.at(0));
+  ASSERT_EQ(std::ssize(lines), count + 1);
+  EXPECT_EQ(header.back(), "quantile(lift, 0.5)");
+  const auto cell = [&](std::size_t instance, const char* name) {
+    const auto cells = cells_of(lines[instance + 1]);
+    EXPECT_EQ(cells.size(), header.size());
+    return cells.at(static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin()));
+  };
+  for (std::size_t k = 0; k < reals.size(); ++k) {
+    for (const auto& [name, x] : {std::pair("final_lift", reals[k]), {"final_velocity", reals[reals.size() - 1 - k]}}) {
+      const double back = std::strtod(cell(k, name).c_str(), nullptr);
+      EXPECT_TRUE(std::memcmp(&back, &x, sizeof x) == 0 || (back != back && x != x)) << cell(k, name) << " for " << x;
+    }
+    EXPECT_EQ(cell(k, "instance"), std::to_string(k));
+    EXPECT_EQ(cell(k, "status"), status_names[k]);
+    EXPECT_EQ(cell(k, "ok"), k < 2 ? "true" : "false");
+    EXPECT_EQ(cell(k, "exception"), k == 3 ? "not_located" : "none");
+  }
+  EXPECT_EQ(cell(8, "final_lift"), "inf");
+  EXPECT_EQ(cell(9, "final_lift"), "-inf");
+  EXPECT_EQ(cell(10, "final_lift"), "NaN");
+  EXPECT_EQ(cell(2, "final_lift"), "-0");
+  EXPECT_EQ(cell(0, "steps"), "9223372036854775807");
+  EXPECT_EQ(cell(1, "steps"), "-9223372036854775808");
+  EXPECT_EQ(cell(2, "steps"), "9007199254740993");
 }
 
 TEST(CsvFile, IsKeptRefusedAndReplacedLikeAnyResult) {

@@ -86,6 +86,15 @@ TEST(show, summary) {
                    "lift(instance, time) [m] valve lift", "event_time(event)", "xarray"});
 }
 
+TEST(show, has_the_title_of_the_run_beside_the_model) {
+  const folder dir;
+  plan p = valve(3);
+  p.title = "Valves, \"soft\"";
+  write_marked(dir / "a.nc", p, 3);
+  expect_in_order(shown({.file = (dir / "a.nc").string()}), {"model valve: Valves, \"soft\"", "method"});
+  EXPECT_EQ(json::parse(shown({.file = (dir / "a.nc").string(), .json = true}))["title"], p.title);
+}
+
 TEST(show, summary_as_json) {
   const folder dir;
   const std::string text = shown({.file = mixed(dir).string(), .json = true});

@@ -44,6 +44,7 @@ def opened(path: str) -> Any:
     """The dataset in a file. Raises Error if there is none."""
     import xarray as xr
 
+    _core.must_be_read_here(path)
     if not Path(path).is_file():
         raise SpecError(f"{path}: no such file")
     try:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 import xarray as xr
 
 from . import _core
+from ._errors import SpecError
 from ._model import Model, warn_if_incomplete
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def run(client: "Client", what: Union[Model, str, os.PathLike], *, file: Union[s
     the file: `instance`, `time`, `event`. Raises saltus.Error, if possible before anything is sent.
     """
     file = os.path.abspath(os.fspath(file))
+    if _core.python_reader(file) != "xarray.open_dataset":
+        raise SpecError(f"file = {file!r}: must be a NetCDF file or a Zarr store, from which the result is read")
     header, spec = (str(what.header), None) if isinstance(what, Model) else (None, os.path.abspath(os.fspath(what)))
     task = {"header": header, "spec": spec, "file": file, "replace": replace, "options": {"threads": 1, **options}}
     plan = _plan(task)
