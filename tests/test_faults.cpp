@@ -82,8 +82,7 @@ class Faults : public cli {
   }
   /// Runs the program under another one.
   outcome run_as(const std::string& starter, const words& arguments) const {
-    return child(starter, arguments, folder(), {{"SALTUS_CACHE", shared_cache()}}, "")
-        .wait();
+    return child(starter, arguments, folder(), {{"SALTUS_CACHE", shared_cache()}}, "").wait();
   }
   void clean() const {
     for (const auto& entry : fs::directory_iterator(folder())) fs::remove_all(entry.path());

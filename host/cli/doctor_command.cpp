@@ -20,8 +20,7 @@ namespace {
 
 /// The measured shapes, one line each.
 std::vector<std::string> text_of(const std::vector<machine_shape>& measured) {
-  if (measured.empty())
-    return {"by rule: `saltus doctor --measure` measures"};
+  if (measured.empty()) return {"by rule: `saltus doctor --measure` measures"};
   std::vector<std::string> lines;
   for (const auto& m : measured)
     lines.push_back(fmt::format("{}, {}, {}: {}, {}", m.method, name_of(m.kind), m.precision, name_of(m.shape),
