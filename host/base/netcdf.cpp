@@ -170,7 +170,7 @@ std::size_t netcdf_file::length(const netcdf_variable& v) const {
 
 /// Throws if more numbers are asked for than the file could hold at deflate's highest compression: a damaged or hostile
 /// file may declare any size.
-void netcdf_file::must_fit(const netcdf_variable& v, place count) const {
+void netcdf_file::must_fit(const netcdf_variable& v, position count) const {
   constexpr std::size_t few = std::size_t{1} << 24, most_per_byte = 1032,
                         most = std::numeric_limits<std::size_t>::max();
   const std::size_t numbers = count[1] > 0 && count[0] > most / count[1] ? most : count[0] * count[1];

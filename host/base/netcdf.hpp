@@ -83,7 +83,7 @@ class netcdf_file {
   double number_of(const char* attribute, int variable) const;
   bool has_number(const char* attribute, int variable) const;
   void must_be_numbers(const netcdf_variable& v, std::size_t dimensions) const;
-  void must_fit(const netcdf_variable& v, place count) const;
+  void must_fit(const netcdf_variable& v, position count) const;
 
   std::string path_;
   std::size_t bytes_ = 0;

@@ -116,7 +116,7 @@ struct continuation {
     matrix<Real, unknowns + 1> by;
     vec<Real, unknowns + 1> h;
   };
-  SALTUS_FN_COLD linear_homotopy at(const curve_point& at) const {
+  SALTUS_FN_COLD linear_homotopy homotopy_at(const curve_point& at) const {
     const auto y = values_between(at, at, Real(0.0));
     const auto f = Series::residual_of_stage(k, t, y, fixed);
     const auto j = jacobian_at(y);
@@ -139,7 +139,7 @@ struct continuation {
   /// Replaces a direction by the nearest one along the solutions; false if there is none.
   SALTUS_FN_COLD bool turn(const curve_point& at, curve_point& along) const {
     constexpr double least = 1e-6;
-    const auto here = at(at);
+    const auto here = homotopy_at(at);
     curve_point across;
     for (int i = 0; i <= unknowns; ++i) {
       across[i] = Real(0.0);
@@ -158,7 +158,7 @@ struct continuation {
     constexpr double enough = 1e-10;
     Real last = Real(step);
     for (int turn = 1; turn <= most; ++turn) {
-      auto here = at(at);
+      auto here = homotopy_at(at);
       for (int i = 0; i <= unknowns; ++i) here.h[i] = -here.h[i];
       const auto change = least_change<Real, unknowns + 1>(here.by, here.h, [&](int i) { return is_row(k, i); });
       for (int l = 0; l <= unknowns; ++l) at[l] = at[l] + change.x[l];
