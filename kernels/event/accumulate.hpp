@@ -85,8 +85,8 @@ SALTUS_FN accumulation<Real> takes_in_event(instance<E, Real>& x, int i, Real mo
       f.arriving * interval < Real(detail::widest_flip) * f.rounding + ulps_of_time(x, detail::flip_ulps) * faster;
   const auto is_short = interval <= Real(detail::longest_sunken<T>) * span;
   const auto is_low = faster * interval < Real(4.0 * detail::lowest_flight) * f.rounding;
-  const auto drowns = (flips & returns) | (!flips & is_low & is_short);
-  const auto sinks = (flips & drowns) | (!flips & may_sink & (drowns | ((interval <= noise) & (last <= noise))));
+  const auto drowns = (flips & returns) | ((!flips) & is_low & is_short);
+  const auto sinks = (flips & drowns) | ((!flips) & may_sink & (drowns | ((interval <= noise) & (last <= noise))));
   const auto steady = (change <= Real(0.25) * room) & (-change <= Real(0.25) * room);
   const auto shrinks = where & (last > Real(0.0)) & (ratio < Real(1.0)) & steady;
   accumulation<Real> r;
@@ -100,7 +100,8 @@ SALTUS_FN accumulation<Real> takes_in_event(instance<E, Real>& x, int i, Real mo
   const auto is_still = (has_shrunk & drowns & mask_of<Real>::all(may_not_be_passed)) |
                         (streak >= integer(int64(detail::sunken_intervals)));
   // If a flight loses little height, rounding replaces it while the flight is still far above rounding.
-  const auto sustained = !flips & is_short & (faster * interval * room < Real(4.0 * detail::lowest_loss) * f.rounding);
+  const auto sustained =
+      (!flips) & is_short & (faster * interval * room < Real(4.0 * detail::lowest_loss) * f.rounding);
   const auto ends_soon = shrinks & has_shrunk & (drowns | sustained | (interval * ratio <= most * room));
   const auto stands_still = r.sunken & !shrinks & is_still;
   r.left = any(ends_soon) ? select(ends_soon, left_to_limit(x, i), interval) : interval;
@@ -175,7 +176,7 @@ SALTUS_FN resting_guards<E, Real> find_accumulations(instance<E, Real>& x, const
     r.due.guard[i] = select(found.is_near, Real(1.0), Real(0.0));
     limit = select(found.is_near, max(limit, x.t + found.left), limit);
     rests = rests | found.is_near;
-    chatters = chatters & (!found.is_near | (found.sunken & flips));
+    chatters = chatters & ((!found.is_near) | (found.sunken & flips));
   }
   if (none(rests)) return r;
   most = max(most, limit - x.t);
