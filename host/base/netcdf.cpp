@@ -199,9 +199,9 @@ std::vector<double> netcdf_file::column(const netcdf_variable& v) const { return
 
 std::string netcdf_file::bytes(const netcdf_variable& v, std::int64_t first, std::int64_t count) const {
   must_be_numbers(v, 2);
-  const place start = {static_cast<std::size_t>(first), 0},
-              lengths = {static_cast<std::size_t>(count),
-                         v.dimensions.size() < 2 ? 1 : dimension(v.dimensions[1].c_str())};
+  const position start = {static_cast<std::size_t>(first), 0},
+                 lengths = {static_cast<std::size_t>(count),
+                            v.dimensions.size() < 2 ? 1 : dimension(v.dimensions[1].c_str())};
   must_fit(v, lengths);
   std::size_t width = 0;
   must(nc_inq_type(file_, v.type, nullptr, &width));
