@@ -48,10 +48,9 @@ struct adams_2 : saltus::methods::explicit_method {
 namespace saltus {
 
 template <class Method, class F, class Real, int n>
-requires(low_storage<Method>&& is_same<Method, adams_2>) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t,
-                                                                                                const vec<Real, n>& y,
-                                                                                                const vec<Real, n>& f0,
-                                                                                                Real h) {
+requires(low_storage<Method>&& is_same<Method, adams_2>) SALTUS_FN stages<Method, Real, n> step(
+    const F& f, const solution_point<Real, n>& from, Real h) {
+  const auto& [t, y, f0] = from;
   stages<Method, Real, n> s;
   s.t = t, s.h = h, s.y = y, s.slope0 = f0;
   const auto known = f.past().h > Real(0.0);
