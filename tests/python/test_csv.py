@@ -39,7 +39,7 @@ def test_pandas_reads_what_the_dataset_has(made):
     assert set(rows["status"]) == {"finished", "stopped", "event_budget"} and ds.attrs["title"] == 'Balls, "soft"'
 
 
-@pytest.mark.parametrize("command", [["plot"], ["report"], ["zarr"]])
+@pytest.mark.parametrize("command", [["plot"], ["report"]])
 def test_commands_say_what_reads_it(made, capsys, monkeypatch, command):
     file, _ = made
     monkeypatch.chdir(file.parent)
