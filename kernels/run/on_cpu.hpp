@@ -120,6 +120,7 @@ class cpu_chunk {
 
   /// Lets lanes wait, and lands them once no other sails. Lanes that wait for too long are parked. Returns the lanes that leave.
   __attribute__((noinline)) unsigned wait(group& g, unsigned parked, unsigned ended) {
+    ended &= ~parked;  // landing stores lanes that are both
     if (ended != 0) leave(g, ended, 0);
     g.waiting |= parked;
     const bool all_wait = g.waiting == g.active;
