@@ -119,7 +119,7 @@ SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),
                 x.t_end - x.t_begin);
   if constexpr (form::kinds::has_max_step) x.h_max = min(x.h_max, form::max_step(x.t, x.y, x.constants));
-  x.memory = {Real(0.0), Real(0.0), Real(0.0)};
+  x.memory = {rough_of<Real>(0.0), rough_of<Real>(0.0), rough_of<Real>(0.0)};
   if constexpr (E::fixed_steps) x.h = tol.fixed_step;
   else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
   else x.h = first_step(x, where, tol);
@@ -220,7 +220,7 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   using Record = instance<E, pack<T, 1>>;
   Record x;
   int j = 0, k = 0;
-  Record::each_real(x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<T>(from.reals[j++]); });
+  Record::each_real(x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<decltype(to.v)>(from.reals[j++]); });
   Record::each_integer(
       x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<integer_of<T>>(from.integers[k++]); });
   x.status.v = static_cast<integer_of<T>>(status::interrupted);

@@ -30,7 +30,7 @@ template <class E, class Real>
 SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                           const tolerances<E, Real>& tol) {
   assign_where(where, x.h, Real(0.25) * a.s.h);
-  assign_where(where, x.memory.rejected, Real(1.0));
+  remember_rejection(x.memory, where, true);
   if constexpr (E::certified) assign_where(where, x.doubts, x.doubts + Real(1.0));
   add_where(x.rejected, where, 1);
   end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
@@ -181,7 +181,7 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
     assign_where(is_late, s.found.hi, at);
     stops = tried & !is_late;
     move_to(x, p, stops, tol, run);
-    assign_where(stops, x.memory.rejected, Real(0.0));
+    remember_rejection(x.memory, stops, false);
     if constexpr (E::certified) assign_where(stops, x.doubts, Real(0.0));
     end_where(x.status, stops & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
   }
@@ -246,7 +246,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
     lost = lost & !come_to_rest(x, find_sunken(x, a, lost, tol.zeno_part), tol, run);
   end_where(x.status, lost, status::not_located);
   move_to(x, p, moved, tol, run);
-  assign_where(moved, x.memory.rejected, Real(0.0));
+  remember_rejection(x.memory, moved, false);
   if constexpr (E::certified) assign_where(moved, x.doubts, Real(0.0));
   // transition and restart; the next step size is the one that was tried here
   mask_of<Real> fires;

@@ -52,25 +52,26 @@ SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, 
 template <class E, class Real>
 SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, trial<E, Real>& a) {
   if constexpr (E::fixed_steps) {
-    a.error2 = Real(0.0);
+    a.error2 = rough_of<Real>(0.0);
   } else {
     const auto& atol = absolute_tolerances(x, tol);
-    a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol);
+    a.error2 = rough(error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol));
     if constexpr (E::follows_interpolant)
-      a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol));
+      a.error2 = max(a.error2, rough(scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol)));
     if constexpr (E::quantities::any_output) a.parts = change_of_parts(x, a.s, tol);
-    if constexpr (E::quantities::count > 0) a.error2 = max(a.error2, quadrature_error_squared(x, a.s, a.parts, tol));
+    if constexpr (E::quantities::count > 0) a.error2 = max(a.error2, rough(quadrature_error_squared(x, a.s, a.parts, tol)));
   }
-  if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
+  if constexpr (!E::Method::is_explicit)
+    a.error2 = select(rough(a.s.solved), a.error2, rough_of<Real>(unsettled<typename E::Method>));
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
-  if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
-  Real broken = Real(0.0);  // or NaN; a separate sum, because all later operations wait for the error
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
+  if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, rough(guard_error_squared(x, a, tol.rtol)));
+  finiteness<Real> finite;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.s.y1[i]); });
   if constexpr (E::keeps_derivative)
-    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
-  a.error2 += broken;
-  a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.s.f1()[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.g.value[i]); });
+  a.error2 = select(rough(finite.all()), a.error2, rough_of<Real>(beyond_any_error));
+  a.accepted = exact<Real>(a.error2 <= rough_of<Real>(1.0)) & (h > Real(0.0));
   orientation_check<E>::judge(x, a, tol);
   branch_check<E>::judge(x, a, tol);
 }
@@ -247,10 +248,8 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
     const Real cut = select(a.last & a.accepted, x.h, Real(0.0));
     assign_where(where, x.h, min(max(next.h, cut), x.h_max));
     if constexpr (E::form::slides) aim_at_surface(x, where);
-    assign_where(where, x.memory.log_error, next.memory.log_error);
-    assign_where(where, x.memory.log_ratio, next.memory.log_ratio);
-    assign_where(where, x.memory.rejected, next.memory.rejected);
-    if constexpr (E::certified) assign_where(where, x.doubts, next.memory.rejected);
+    remember(x.memory, next.memory, where);
+    if constexpr (E::certified) assign_where(where, x.doubts, select(a.accepted, Real(0.0), Real(1.0)));
     const Real floor_ = (x.t_end - x.t_begin) * Real(0x1p-80);
     mask_of<Real> too_small = rejected & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
     branch_check<E>::give_up(x, a, rejected, too_small, tol);
@@ -259,8 +258,7 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
       explain_failure(x, a, too_small, tol);
-      constexpr double any_error = 0x1p100;  // an error beyond it, squared, is a number that is not finite
-      const auto finite = a.error2 < Real(any_error);
+      const auto finite = exact<Real>(a.error2 < rough_of<Real>(beyond_any_error));
       solver_check<E>::explain(x, a, too_small & finite, tol);
       end_where(x.status, too_small & !finite, status::not_finite);
       end_where(x.status, too_small, status::step_too_small);

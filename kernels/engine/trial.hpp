@@ -11,7 +11,7 @@ struct trial {
   guard_polynomials<E, Real> guards;  ///< along the step
   stages<typename E::Method, Real, E::n> s;
   Real t1;                                          ///< its end: t + h, or t_stop exactly
-  Real error2;                                      ///< squared error norm; NaN if anything is not finite
+  rough_of<Real> error2;                            ///< squared error norm
   typename E::form::template rated<Real, E::ng> g;  ///< guards at its end
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;

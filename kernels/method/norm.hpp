@@ -2,7 +2,7 @@
 #pragma once
 
 #include "abi/choices.hpp"
-#include "number/real.hpp"
+#include "number/rough.hpp"
 
 namespace saltus {
 
@@ -11,22 +11,21 @@ namespace saltus {
 ///   max      the largest of these ratios
 ///   compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
 template <norm_kind Norm, class Real, int m, int n, int l>
-SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
-                                   const vec<Real, m>& atol) {
+SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0, const vec<Real, n>& y1,
+                                             Real rtol, const vec<Real, m>& atol) {
   Real sum = Real(0.0);
   if constexpr (Norm == norm_kind::compere) {
-    Real largest = Real(1.0);
+    Real largest = Real(1.0), error = Real(0.0);
     each<m>([&](int i) SALTUS_INLINE_LAMBDA {
       largest = max(largest, abs(y1[i]));
-      sum = max(sum, e[i] * e[i] + not_finite(e[i]));
-      sum = sum + not_finite(y1[i]);  // max() may drop a NaN, a sum cannot
+      error = max(error, abs(e[i])) + not_finite(e[i]);  // max() may drop a NaN, a sum cannot
     });
-    const Real scale = rtol * largest;
-    return sum / (scale * scale);
+    const Real r = rough_quotient(error, rtol * largest);
+    return r * r;
   } else {
     each<m>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real scale = fma(rtol, max(abs(y0[i]), abs(y1[i])), atol[i]);
-      const Real r = e[i] / scale;
+      const Real r = rough_quotient(e[i], scale);
       if constexpr (Norm == norm_kind::rms) sum = fma(r, r, sum);
       else sum = max(sum, r * r) + not_finite(r);
     });

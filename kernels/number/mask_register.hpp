@@ -7,8 +7,15 @@
 namespace saltus::detail {
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && !defined(__clang__) && !defined(__CUDACC_RTC__)
+#if defined(__AVX512VL__)
+inline constexpr bool has_short_masks = true;
+#else
+inline constexpr bool has_short_masks = false;
+#endif
+/// Whole registers, and eight floats, which go with eight doubles.
 template <class T, int W>
-inline constexpr bool in_mask_register = W > 1 && W * sizeof(T) == 64;
+inline constexpr bool in_mask_register = (W > 1 && W * sizeof(T) == 64) ||
+                                         (has_short_masks && W == 8 && sizeof(T) == 4);
 
 using eight = unsigned char;
 using sixteen = unsigned short;
@@ -34,12 +41,19 @@ using doubles = double __attribute__((vector_size(64)));
 using floats = float __attribute__((vector_size(64)));
 using int32s = int32 __attribute__((vector_size(64)));
 using longs = long long __attribute__((vector_size(64)));
+using floats8 = float __attribute__((vector_size(32)));
+using int32s8 = int32 __attribute__((vector_size(32)));
 
 /// Compares by the instruction's number of a relation: 0 equal, 1 less, 2 less or equal, 4 not equal.
 template <int relation, class V>
 SALTUS_FN auto compare(V a, V b) {
   if constexpr (__is_same(V, doubles)) return eight(__builtin_ia32_cmppd512_mask(a, b, relation, eight(-1), 4));
   else if constexpr (__is_same(V, floats)) return sixteen(__builtin_ia32_cmpps512_mask(a, b, relation, sixteen(-1), 4));
+#if defined(__AVX512VL__)
+  else if constexpr (__is_same(V, floats8)) return eight(__builtin_ia32_cmpps256_mask(a, b, relation, eight(-1)));
+  else if constexpr (sizeof(V) == 32)
+    return eight(__builtin_ia32_cmpd256_mask((int32s8)a, (int32s8)b, relation, eight(-1)));
+#endif
   else if constexpr (sizeof(a[0]) == 8)
     return eight(__builtin_ia32_cmpq512_mask((longs)a, (longs)b, relation, eight(-1)));
   else return sixteen(__builtin_ia32_cmpd512_mask((int32s)a, (int32s)b, relation, sixteen(-1)));
@@ -49,6 +63,10 @@ template <class M, class V>
 SALTUS_FN V choose_lanes(M m, V a, V b) {
   if constexpr (__is_same(V, doubles)) return __builtin_ia32_blendmpd_512_mask(b, a, m);
   else if constexpr (__is_same(V, floats)) return __builtin_ia32_blendmps_512_mask(b, a, m);
+#if defined(__AVX512VL__)
+  else if constexpr (__is_same(V, floats8)) return __builtin_ia32_blendmps_256_mask(b, a, m);
+  else if constexpr (sizeof(V) == 32) return (V)__builtin_ia32_blendmd_256_mask((int32s8)b, (int32s8)a, m);
+#endif
   else if constexpr (sizeof(a[0]) == 8) return (V)__builtin_ia32_blendmq_512_mask((longs)b, (longs)a, m);
   else return (V)__builtin_ia32_blendmd_512_mask((int32s)b, (int32s)a, m);
 }

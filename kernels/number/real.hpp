@@ -63,6 +63,24 @@ SALTUS_FN Real not_finite(Real x) {
   return x - x;  // NOLINT(misc-redundant-expression)
 }
 
+/// Whether all of several numbers are finite. On a device by the exponents alone, since the pipe of double precision has enough to do.
+template <class Real>
+struct finiteness {
+#if defined(__CUDA_ARCH__)
+  static constexpr bool wide = sizeof(scalar_of<Real>) == 8;
+  int largest = 0;  // exponent, with the mantissa's first bits
+  SALTUS_FN void add(Real x) {
+    const int b = wide ? __double2hiint(static_cast<double>(x.v)) : __float_as_int(static_cast<float>(x.v));
+    largest = max(largest, b & 0x7fffffff);
+  }
+  SALTUS_FN mask_of<Real> all() const { return {largest < (wide ? 0x7ff00000 : 0x7f800000)}; }
+#else
+  Real sum = Real(0.0);
+  SALTUS_FN void add(Real x) { sum += not_finite(x); }
+  SALTUS_FN mask_of<Real> all() const { return sum == Real(0.0); }
+#endif
+};
+
 /// 2^n for an integer n within the exponent range.
 template <class T, int W>
 SALTUS_FN pack<T, W> power_of_two(pack<integer_of<T>, W> n) {

@@ -435,13 +435,13 @@ class cuda_rounds {
   SALTUS_FN void load(Record& x, int place) const {
     strip_reader<T> reals(c_.pool.reals, c_.pool.places, place);
     strip_reader<integer_of<T>> integers(c_.pool.integers, c_.pool.places, place);
-    Record::each_real(x, x, [&](Real& to, Real&) SALTUS_INLINE_LAMBDA { to.v = reals.next(); });
+    Record::each_real(x, x, [&](auto& to, auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<decltype(to.v)>(reals.next()); });
     Record::each_integer(x, x, [&](Integer& to, Integer&) SALTUS_INLINE_LAMBDA { to.v = integers.next(); });
   }
   SALTUS_FN void save(const Record& x, int place) const {
     strip_writer<T> reals(c_.pool.reals, c_.pool.places, place);
     strip_writer<integer_of<T>> integers(c_.pool.integers, c_.pool.places, place);
-    Record::each_real(x, x, [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { reals.put(from.v); });
+    Record::each_real(x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { reals.put(from.v); });
     Record::each_integer(x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integers.put(from.v); });
     reals.finish(), integers.finish();
   }
@@ -449,7 +449,7 @@ class cuda_rounds {
   SALTUS_FN void save_sailed(const Record& x, int place) const {
     strip_writer<T> reals(c_.pool.reals, c_.pool.places, place);
     strip_writer<integer_of<T>> integers(c_.pool.integers, c_.pool.places, place);
-    Record::each_sailed_real(x, x, [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { reals.put(from.v); });
+    Record::each_sailed_real(x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { reals.put(from.v); });
     Record::each_sailed_integer(
         x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integers.put(from.v); });
     reals.finish(), integers.finish();
