@@ -220,7 +220,8 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   using Record = instance<E, pack<T, 1>>;
   Record x;
   int j = 0, k = 0;
-  Record::each_real(x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<decltype(to.v)>(from.reals[j++]); });
+  Record::each_real(
+      x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<decltype(to.v)>(from.reals[j++]); });
   Record::each_integer(
       x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<integer_of<T>>(from.integers[k++]); });
   x.status.v = static_cast<integer_of<T>>(status::interrupted);

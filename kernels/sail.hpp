@@ -55,23 +55,26 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
     a.error2 = rough_of<Real>(0.0);
   } else {
     const auto& atol = absolute_tolerances(x, tol);
-    a.error2 = rough(error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol));
+    a.error2 = to_rough(error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol));
     if constexpr (E::follows_interpolant)
-      a.error2 = max(a.error2, rough(scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol)));
+      a.error2 =
+          max(a.error2, to_rough(scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol)));
     if constexpr (E::quantities::any_output) a.parts = change_of_parts(x, a.s, tol);
-    if constexpr (E::quantities::count > 0) a.error2 = max(a.error2, rough(quadrature_error_squared(x, a.s, a.parts, tol)));
+    if constexpr (E::quantities::count > 0)
+      a.error2 = max(a.error2, to_rough(quadrature_error_squared(x, a.s, a.parts, tol)));
   }
   if constexpr (!E::Method::is_explicit)
-    a.error2 = select(rough(a.s.solved), a.error2, rough_of<Real>(unsettled<typename E::Method>));
+    a.error2 = select(to_rough(a.s.solved), a.error2, rough_of<Real>(unsettled<typename E::Method>));
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
-  if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, rough(guard_error_squared(x, a, tol.rtol)));
+  if constexpr (E::guards_in_error && !E::fixed_steps)
+    a.error2 = max(a.error2, to_rough(guard_error_squared(x, a, tol.rtol)));
   finiteness<Real> finite;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.s.y1[i]); });
   if constexpr (E::keeps_derivative)
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.g.value[i]); });
-  a.error2 = select(rough(finite.all()), a.error2, rough_of<Real>(beyond_any_error));
-  a.accepted = exact<Real>(a.error2 <= rough_of<Real>(1.0)) & (h > Real(0.0));
+  a.error2 = select(to_rough(finite.all()), a.error2, rough_of<Real>(beyond_any_error));
+  a.accepted = from_rough<Real>(a.error2 <= rough_of<Real>(1.0)) & (h > Real(0.0));
   orientation_check<E>::judge(x, a, tol);
   branch_check<E>::judge(x, a, tol);
 }
@@ -258,7 +261,7 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
       explain_failure(x, a, too_small, tol);
-      const auto finite = exact<Real>(a.error2 < rough_of<Real>(beyond_any_error));
+      const auto finite = from_rough<Real>(a.error2 < rough_of<Real>(beyond_any_error));
       solver_check<E>::explain(x, a, too_small & finite, tol);
       end_where(x.status, too_small & !finite, status::not_finite);
       end_where(x.status, too_small, status::step_too_small);

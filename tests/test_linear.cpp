@@ -15,6 +15,7 @@
 #include "linear/factorised.hpp"
 #include "linear/jacobian.hpp"
 #include "number/math.hpp"
+#include "number/rough.hpp"
 
 namespace {
 
@@ -597,6 +598,10 @@ void expect_equal_operations() {
   SALTUS_OPERATION(to_integer(select(abs(a) < 1e6, a, 7.0)));
   SALTUS_OPERATION(select(bits(a) < bits(b), bits(a), bits(c)));
   SALTUS_OPERATION(not_finite(a));
+  SALTUS_OPERATION((saltus::rough_quotient(a, abs(b))));
+  SALTUS_OPERATION((saltus::from_rough<decltype(a)>(saltus::to_rough(a))));
+  SALTUS_OPERATION(as_number(saltus::from_rough<decltype(a)>(saltus::to_rough(a) < saltus::to_rough(b)), a));
+  SALTUS_OPERATION(as_number(saltus::from_rough<decltype(a)>(saltus::to_rough(a < b)), a));
   SALTUS_OPERATION((saltus::rough_log2(abs(a))));
   SALTUS_OPERATION((saltus::rough_exp2(select(abs(a) < 90.0, a, 0.5))));
   SALTUS_OPERATION(floor(a));

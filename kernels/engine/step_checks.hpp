@@ -13,7 +13,7 @@ namespace saltus {
 template <class E, class Real>
 SALTUS_FN void refuse(trial<E, Real>& a, mask_of<Real> where) {
   a.accepted = a.accepted & !where;
-  a.error2 = select(rough(where), rough_of<Real>(unsettled<typename E::Method>), a.error2);
+  a.error2 = select(to_rough(where), rough_of<Real>(unsettled<typename E::Method>), a.error2);
 }
 
 /// The functions of a check.

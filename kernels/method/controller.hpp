@@ -21,7 +21,7 @@ struct control_memory {
 /// Sets the memory of the lanes in `where`; the last change of step size only matters to the one controller that uses it.
 template <class Real>
 SALTUS_FN void remember(control_memory<Real>& memory, const control_memory<Real>& now, mask_of<Real> where) {
-  const auto there = rough(where);
+  const auto there = to_rough(where);
   memory.log_error = select(there, now.log_error, memory.log_error);
   memory.log_ratio = select(there, now.log_ratio, memory.log_ratio);
   memory.rejected = select(there, now.rejected, memory.rejected);
@@ -29,7 +29,7 @@ SALTUS_FN void remember(control_memory<Real>& memory, const control_memory<Real>
 /// As if the last trial of the lanes in `where` had been rejected, or not.
 template <class Real>
 SALTUS_FN void remember_rejection(control_memory<Real>& memory, mask_of<Real> where, bool rejected) {
-  memory.rejected = select(rough(where), rough_of<Real>(rejected ? 1.0 : 0.0), memory.rejected);
+  memory.rejected = select(to_rough(where), rough_of<Real>(rejected ? 1.0 : 0.0), memory.rejected);
 }
 
 template <class Real>
@@ -52,7 +52,7 @@ SALTUS_FN control_decision<Real> decide(Real h, rough_of<Real> error2, mask_of<R
   constexpr double log_of_four5 = -0.32192809488736235;  // log2(0.8)
   constexpr double widest = 3.0;                         // one step may change h by a factor of 8
 
-  const auto grows = saltus::rough(accepted);
+  const auto grows = to_rough(accepted);
   const auto sane = error2 < rough(beyond_any_error);  // false for NaN, whose results below are not used
   const rough log_error = rough(0.5) * rough_log2(max(error2, rough(0x1p-60)));
 
@@ -71,7 +71,7 @@ SALTUS_FN control_decision<Real> decide(Real h, rough_of<Real> error2, mask_of<R
   const rough log_fac = select(grows, grow, select(sane, shrink, rough(-widest)));
 
   control_decision<Real> r;
-  r.h = h * exact<Real>(rough_exp2(log_fac));
+  r.h = h * from_rough<Real>(rough_exp2(log_fac));
   r.memory.log_error = select(grows, log_error, old.log_error);
   r.memory.log_ratio = select(grows, log_fac, old.log_ratio);
   r.memory.rejected = select(grows, rough(0.0), rough(1.0));

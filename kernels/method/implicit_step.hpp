@@ -57,8 +57,8 @@ requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<M
 
 /// The square of the scaled error norm of its first m states, as for explicit methods. States that do not count have the error zero.
 template <class Method, norm_kind Norm, class Real, int n, int m>
-requires(!Method::is_explicit) SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol,
-                                                                          const vec<Real, m>& atol) {
+requires(!Method::is_explicit) SALTUS_FN Real
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
   return scaled_norm_squared<Norm>(s.error, s.y, s.y1, rtol, atol);
 }
 

@@ -130,8 +130,8 @@ requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f,
 
 /// The square of the scaled error norm of a step, of its first m states.
 template <class Method, norm_kind Norm, class Real, int n, int m>
-requires(low_storage<Method>) SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol,
-                                                                         const vec<Real, m>& atol) {
+requires(low_storage<Method>) SALTUS_FN Real
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
   vec<Real, m> error;
   each<m>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = s.error[i]; });
   return scaled_norm_squared<Norm>(error, s.y, s.y1, rtol, atol);

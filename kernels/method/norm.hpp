@@ -2,7 +2,7 @@
 #pragma once
 
 #include "abi/choices.hpp"
-#include "number/rough.hpp"
+#include "number/real.hpp"
 
 namespace saltus {
 
@@ -11,8 +11,8 @@ namespace saltus {
 ///   max      the largest of these ratios
 ///   compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
 template <norm_kind Norm, class Real, int m, int n, int l>
-SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0, const vec<Real, n>& y1,
-                                             Real rtol, const vec<Real, m>& atol) {
+SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
+                                   const vec<Real, m>& atol) {
   Real sum = Real(0.0);
   if constexpr (Norm == norm_kind::compere) {
     Real largest = Real(1.0), error = Real(0.0);

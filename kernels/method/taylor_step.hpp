@@ -275,8 +275,8 @@ requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stag
 }
 
 template <class Method, norm_kind Norm, class Real, int n>
-requires(is_series_method<Method>) SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s,
-                                                                              Real rtol, const vec<Real, n>& atol) {
+requires(is_series_method<Method>) SALTUS_FN Real
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
   return scaled_norm_squared<Norm>(local_error(s), s.y, s.y1, rtol, atol);
 }
 

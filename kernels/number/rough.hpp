@@ -1,13 +1,13 @@
-// Rough numbers: a float in every lane, for what only chooses step sizes: norms of errors, and the controller. A third of the instructions of a
-// double on a device, a quarter of the time of a division on a CPU. As everywhere, one straight line of IEEE-754 operations, so that lanes of
-// any width and a device hold the same bits.
+// Rough numbers: a float in every lane, for the controller of step sizes, which needs no more digits. On a device the pipe of double
+// precision has enough to do. As everywhere, one straight line of IEEE-754 operations, so that lanes of any width and a device hold the
+// same bits.
 #pragma once
 
 #include "number/real.hpp"
 
 namespace saltus {
 
-/// The rough numbers beside Real, and the answers of their comparisons.
+/// The rough numbers beside Real.
 template <class Real>
 using rough_of = pack<float, Real::lanes>;
 
@@ -43,9 +43,13 @@ SALTUS_FN To converted(From x) {
 #else
   if constexpr (is_same<To, From>) {
     return x;
-  } else if constexpr (requires(To to) { x.lo; to.lo; }) {
+  } else if constexpr (requires(To to) {
+                         x.lo;
+                         to.lo;
+                       }) {
     return {converted<typename To::half>(x.lo), converted<typename To::half>(x.hi)};
-  } else if constexpr (requires { x.v; } && requires(To to) { to.v; }) {
+  } else if constexpr (
+      requires { x.v; } && requires(To to) { to.v; }) {
     if constexpr (To::lanes == 1) return To::from(static_cast<typename To::scalar>(x.v));
     else return To::from(__builtin_convertvector(x.v, typename To::native));
   } else if constexpr (requires { x.v; }) {
@@ -55,7 +59,8 @@ SALTUS_FN To converted(From x) {
   } else if constexpr (requires(To to) { to.v; }) {
     using half = pack<typename To::scalar, To::lanes / 2>;
     return To::from(joined<typename To::native>(converted<half>(x.lo).v, converted<half>(x.hi).v));
-  } else if constexpr (requires { x.m; } && requires(To to) { to.m; }) {
+  } else if constexpr (
+      requires { x.m; } && requires(To to) { to.m; }) {
     if constexpr (requires { To{x.m}; } && sizeof(x.m) == sizeof(To)) return To{x.m};
     else return To{__builtin_convertvector(x.m, typename To::native)};
   } else {
@@ -65,34 +70,23 @@ SALTUS_FN To converted(From x) {
 }
 }  // namespace detail
 
-/// x, or the answers of a comparison, beside rough numbers: rounded to float.
+/// x rounded to float, and the answers of a comparison of Reals beside rough numbers.
 template <class T, int W>
-SALTUS_FN pack<float, W> rough(pack<T, W> x) {
+SALTUS_FN pack<float, W> to_rough(pack<T, W> x) {
   return detail::converted<pack<float, W>>(x);
 }
 template <class I, int W>
-SALTUS_FN mask<int32, W> rough(mask<I, W> x) {
+SALTUS_FN mask<int32, W> to_rough(mask<I, W> x) {
   return detail::converted<mask<int32, W>>(x);
 }
-/// A rough number as a Real of the same value, or its answers beside Real.
+/// A rough number as a Real of the same value, and the answers of a comparison of rough numbers beside Reals.
 template <class Real>
-SALTUS_FN Real exact(rough_of<Real> x) {
+SALTUS_FN Real from_rough(rough_of<Real> x) {
   return detail::converted<Real>(x);
 }
 template <class Real>
-SALTUS_FN mask_of<Real> exact(mask<int32, Real::lanes> x) {
+SALTUS_FN mask_of<Real> from_rough(mask<int32, Real::lanes> x) {
   return detail::converted<mask_of<Real>>(x);
-}
-
-/// a/b to 7e-6 of itself, for normal b > 0 and a quotient in the range of floats; a quotient below it is 0, above it infinite. The bits of a
-/// number subtracted from a constant are those of about its inverse, to t = 5 %; the series of 1/(1 - t) does the rest.
-template <class T, int W>
-SALTUS_FN pack<T, W> rough_quotient(pack<T, W> a, pack<T, W> b) {
-  using real = pack<T, W>;
-  constexpr int64 inverting = sizeof(T) == 8 ? 0x7fde623822fc16e6ll : 0x7ef311c3ll;
-  const real inverse = real::from_bits(typename real::integer(inverting) - bits(b));
-  const real t = fma(-b, inverse, real(1.0)), first = a * inverse, two_terms = fma(first, t, first);
-  return fma(two_terms, t * t, two_terms);
 }
 
 }  // namespace saltus

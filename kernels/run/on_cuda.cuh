@@ -435,7 +435,8 @@ class cuda_rounds {
   SALTUS_FN void load(Record& x, int place) const {
     strip_reader<T> reals(c_.pool.reals, c_.pool.places, place);
     strip_reader<integer_of<T>> integers(c_.pool.integers, c_.pool.places, place);
-    Record::each_real(x, x, [&](auto& to, auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<decltype(to.v)>(reals.next()); });
+    Record::each_real(x, x,
+                      [&](auto& to, auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<decltype(to.v)>(reals.next()); });
     Record::each_integer(x, x, [&](Integer& to, Integer&) SALTUS_INLINE_LAMBDA { to.v = integers.next(); });
   }
   SALTUS_FN void save(const Record& x, int place) const {
