@@ -374,17 +374,47 @@ SALTUS_FN void end_series(const step_system<E, Real>& system, stages<typename E:
   }
 }
 
-/// The step of length h from the start of `s`, shorter than `s`. A series is not found again.
+/// The lengths over which a solution changes by rounding: a tiny part of the step that x tries, or some ulps of t. The matrix M/h - J of so
+/// short a step is that of M alone to rounding, and where M is singular the step's equations have no solution.
 template <class E, class Real>
-SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const step_system<E, Real>& system,
-                                                              const stages<typename E::Method, Real, E::n>& s,
-                                                              const vec<Real, E::n>& f0, Real h) {
+SALTUS_FN Real length_of_rounding(const instance<E, Real>& x) {
+  using T = typename E::T;
+  constexpr double part = sizeof(T) == 8 ? 0x1p-40 : 0x1p-17;
+  return max(Real(part) * x.h, Real(8.0 * limits<T>::epsilon) * abs(x.t));
+}
+
+/// Makes the lanes of `where` a step of length h along f from its start, without a solution of its equations.
+template <class E, class Real>
+SALTUS_FN void step_along(stages<typename E::Method, Real, E::n>& s, const vec<Real, E::n>& f, Real h,
+                          mask_of<Real> where) {
+  const auto set = [&](Real& to, Real value) SALTUS_INLINE_LAMBDA { to = select(where, value, to); };
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    set(s.y1[i], fma(h, f[i], s.y[i]));
+    set(s.slope0[i], f[i]);
+    set(s.slope1[i], f[i]);
+    set(s.error[i], Real(0.0));
+    for (int row = 0; row < E::Method::dense_rows; ++row) set(s.extra[row][i], Real(0.0));
+  });
+  set(s.residual, Real(0.0));
+  s.solved = s.solved | where;
+  s.singular = s.singular & !where;
+  s.empty_quadratures(where);
+}
+
+/// The step of length h from the start of `s`, a part of the step that x tries. A series is not found again.
+template <class E, class Real>
+SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const instance<E, Real>& x,
+                                                              const step_system<E, Real>& system,
+                                                              const stages<typename E::Method, Real, E::n>& s, Real h) {
   if constexpr (is_series_method<typename E::Method>) {
     auto part = s;
     end_series<E>(system, part, h);
     return part;
   } else {
-    return make_step_while_landing(system, solution_point{s.t, s.y, f0}, h);
+    auto part = make_step_while_landing(system, solution_point{s.t, s.y, x.f}, h);
+    if constexpr (!E::Method::is_explicit)
+      if (const auto unmoved = abs(h) <= length_of_rounding(x); any(unmoved)) step_along<E>(part, x.f, h, unmoved);
+    return part;
   }
 }
 

@@ -147,9 +147,6 @@ SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {
 template <class T>
 inline constexpr double near_part = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
 
-/// The smallest part of a step at which a point is integrated: an implicit step of length zero has no equations to solve.
-inline constexpr double least_part = 0x1p-60;
-
 /// A bracket of re-integrated points, in parts of the step. Its upper end comes from the interpolant until a re-integrated point lies
 /// beyond the root. Newton stays within it; outside it could pass the first root and converge to a later one.
 template <class Real>
@@ -288,7 +285,7 @@ template <class E, class Real>
 SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const step_system<E, Real>& f,
                             const vec<Real, E::ng>& side, Real d, mask_of<Real>& where, mask_of<Real>& lost,
                             aim<Real>& result) {
-  const auto s = part_of_step<E>(f, p.s, x.f, d);
+  const auto s = part_of_step(x, f, p.s, d);
   count_evaluations(x, s, where);
   add_where(x.root_finding_steps, where, 1);
   if constexpr (!E::Method::is_explicit) {
@@ -345,8 +342,7 @@ SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, c
                                     mask_of<Real> closed, mask_of<Real>& lost, aim<Real>& result) {
   const auto is_wall = has_crossed_wall(p);
   auto wrong = closed & !p.failed & !(is_wall ^ result.across);
-  if (any(wrong))
-    step_to<E, Real>(p, x, f, side, select(is_wall, max(b.lo, Real(least_part)), b.hi) * h, wrong, lost, result);
+  if (any(wrong)) step_to<E, Real>(p, x, f, side, select(is_wall, b.lo, b.hi) * h, wrong, lost, result);
   result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
   p.failed = p.failed | lost;
 }
@@ -366,7 +362,6 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: the step's Newton iteration has failed
   p.crossing = select(b.proven, end.guard, Real(-1.0));
   auto closed = mask_of<Real>::all(false);
-  if constexpr (!E::Method::is_explicit) theta = max(theta, Real(least_part));
   for (int attempts = 0; attempts < 80 && any(open); ++attempts) {
     const Real old_width = b.hi - b.lo;
     auto unsolved = mask_of<Real>::all(false);
@@ -493,7 +488,7 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
     assign_where(moves, p.g.rate[i], g.rate[i]);
   });
   if (any(bent & moves)) {
-    const auto s = part_of_step<E>(f, p.s, x.f, t - x.t);
+    const auto s = part_of_step(x, f, p.s, t - x.t);
     count_evaluations(x, s, bent & moves);
     take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.constants), bent & moves);
   }

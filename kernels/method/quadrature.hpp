@@ -48,6 +48,13 @@ struct quadratures {
     });
   }
 
+  /// Makes the integrals zero in the lanes of `where`, as over no time.
+  SALTUS_FN void empty_quadratures(mask_of<Real> where) {
+    const auto clear = [&](Real& sum) SALTUS_INLINE_LAMBDA { sum = select(where, Real(0.0), sum); };
+    each<Count>([&](int i) SALTUS_INLINE_LAMBDA { clear(low[i]), clear(high[i]); });
+    each<sums>([&](int i) SALTUS_INLINE_LAMBDA { clear(integral[i]), clear(integral_error[i]); });
+  }
+
   /// Copies the first quantities of `from`.
   SALTUS_FN void take_values(const quadratures& from, int how_many) {
     for (int i = 0; i < how_many; ++i) {
@@ -93,6 +100,8 @@ struct with_quadratures : Method {
 struct no_quadratures {
   template <class Mask>
   SALTUS_FN void take_quadratures(const no_quadratures&, const Mask&) {}
+  template <class Mask>
+  SALTUS_FN void empty_quadratures(const Mask&) {}
 };
 
 namespace detail {
