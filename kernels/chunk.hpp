@@ -211,7 +211,7 @@ SALTUS_FN_COLD void except(instance<E, pack<T, 1>>& x, const Run& run) {
   Record::each_real(
       x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { reals[j++] = static_cast<double>(from.v); });
   Record::each_integer(x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { integers[k++] = from.v; });
-  run.events.except(x.slot.v, reals, integers);
+  run.events.except(x.slot.v, reals + record_of<E>.remembered, integers);
 }
 
 /// An instance from a snapshot by `except`, to be continued in the arithmetic T.
@@ -219,9 +219,11 @@ template <class E, class T>
 SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   using Record = instance<E, pack<T, 1>>;
   Record x;
-  int j = 0, k = 0;
-  Record::each_real(
-      x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<decltype(to.v)>(from.reals[j++]); });
+  int j = -record_of<E>.remembered, k = 0;
+  Record::each_real(x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA {
+    to.v = static_cast<decltype(to.v)>(j < 0 ? 0.0 : from.reals[j]);
+    j += 1;
+  });
   Record::each_integer(
       x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<integer_of<T>>(from.integers[k++]); });
   x.status.v = static_cast<integer_of<T>>(status::interrupted);

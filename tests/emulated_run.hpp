@@ -51,7 +51,7 @@ class emulated_run {
     chunk_.vacant = {{lists_[4].data(), lists_[5].data()}};
     chunk_.events = {s.event_rows, slot_.data(), time_.data(), guard_.data(), before_.data(), after_.data()};
     const auto all = static_cast<std::size_t>(c.count),
-               record = static_cast<std::size_t>(cuda_module_of<E>.record_reals),
+               record = static_cast<std::size_t>(cuda_module_of<E>.snapshot_reals),
                record_integers = static_cast<std::size_t>(cuda_module_of<E>.record_integers);
     c.exceptions.slot.resize(all), c.exceptions.reals.resize(all * record),
         c.exceptions.integers.resize(all * record_integers);
@@ -73,7 +73,7 @@ class emulated_run {
     }
     auto& e = data_.exceptions;
     const auto some = static_cast<std::size_t>(progress.exceptions);
-    e.slot.resize(some), e.reals.resize(some * static_cast<std::size_t>(cuda_module_of<E>.record_reals)),
+    e.slot.resize(some), e.reals.resize(some * static_cast<std::size_t>(cuda_module_of<E>.snapshot_reals)),
         e.integers.resize(some * static_cast<std::size_t>(cuda_module_of<E>.record_integers));
   }
 

@@ -232,7 +232,7 @@ TEST(Start, NearestIsThePointThatIsNearest) {
 // z relaxes to a constant, by a residual that is cubic in z'. Coefficients of sdirk4 make the errors of its stages up to 69 times larger in
 // a step, so its iterations must go further than those of the others.
 TEST(Newton, LeavesNoErrorBeyondTheTolerance) {
-  for (const char* method : {"sdirk4", "esdirk4", "radau5"})
+  for (const char* method : {"sdirk4", "esdirk4", "radau5", "radau9"})
     for (const double rtol : {1e-5, 1e-7, 1e-9}) {
       const auto r = run(plan_of(std::string(SALTUS_SOURCE_FOLDER) + "/tests/matrix/models/implicit.hpp",
                                  {fmt::format("method={}", method), fmt::format("rtol={}", rtol),
@@ -303,7 +303,7 @@ TEST(Cancellation, RandomRegularSystemsStartAndFollowTheirSolution) {
 
 TEST(Cancellation, OfConstraintsIsNoReasonToRefuse) {
   // z is the difference of x and 3 x, required to a ten-thousandth of the rounding errors of these terms.
-  for (const char* method : {"radau5", "rodas5p", "sdirk4"}) {
+  for (const char* method : {"radau5", "radau9", "rodas5p", "sdirk4"}) {
     const auto r = go("balance", {"rtol=1e-6", "atol={default=1e-6, z=1e-15}", fmt::format("method={}", method),
                                   "sweep.x={from=0.1, to=0.9, count=50}", "sweep.scale=[1.0, 1e-9, 1e9]"});
     SCOPED_TRACE(method);
@@ -473,7 +473,7 @@ void expect_mixed(const outcome& r, std::int64_t i, double t, double omega, doub
 }
 
 TEST(MixedRates, HaveTheClosedForm) {
-  for (const char* method : {"rodas5p", "esdirk4", "radau5"}) {
+  for (const char* method : {"rodas5p", "esdirk4", "radau5", "radau9"}) {
     const auto r = go(
         "mixed", {"rtol=1e-8", fmt::format("method={}", method), "sweep.omega=[1.0, 10.0]", "output.samples.count=5"});
     SCOPED_TRACE(method);

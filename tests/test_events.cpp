@@ -481,13 +481,11 @@ TEST(Iteration, SeesAGuardThatSwitchesByTheSignOfAnother) {
 // One-way guards change sides without events, and guards that depend on their sides jump at the start of the next step, however short.
 TEST(Iteration, LocatesWhatJumpsWhereAStepBegins) {
   constexpr std::size_t count = 3000;
-  const auto outcome = [](const char* method, const char* rtol) {
-    std::vector<std::string> settings = {fmt::format("sample.count={}", count),
-                                         "sample.seed=5",
-                                         fmt::format("rtol={}", rtol),
-                                         "rescue=false",
-                                         fmt::format("method={}", method),
-                                         "sample.power={discrete=[0.0,0.5,1.0,1.5,2.0]}"};
+  const auto outcome = [&](const char* method, const char* rtol) {
+    std::vector<std::string> settings = {
+        fmt::format("sample.count={}", count), "sample.seed=5",
+        fmt::format("rtol={}", rtol),          "rescue=false",
+        fmt::format("method={}", method),      "sample.power={discrete=[0.0,0.5,1.0,1.5,2.0]}"};
     for (int k = 0; k < 8; ++k) settings.push_back(fmt::format("sample.c_{}={{uniform=[-1.0,1.0]}}", k));
     return run(test_model("selecting_mixed"), settings);
   };

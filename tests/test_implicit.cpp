@@ -226,10 +226,18 @@ std::vector<double> observed_orders(const System& system, double t_end, int step
   return orders;
 }
 
+/// Steps so short that Newton's iteration converges are exact to rounding, which shows no order: test_tableaus.cpp does.
+template <class Method>
+constexpr bool is_too_exact = Method::order > 5;
+
 template <class System>
 void expect_orders(const char* what, const System& system, double least = 2e-11) {
   each_method<System>([&](auto m) {
     using M = decltype(m);
+    if constexpr (is_too_exact<M>) {
+      for (double e : largest_of<System>(errors_after<M>(system, 1.5, 12))) EXPECT_LT(e, 2e-12) << M::name << ", " << what;
+      return;
+    }
     const auto orders = observed_orders<M>(system, 1.5, 8, least);
     std::printf("%-32s %-10s order %d observed", what, M::name, M::order);
     for (double p : orders) std::printf(" %.3f", p);
@@ -255,11 +263,16 @@ TEST(Order, IsTheMethodsWithAConstraint) {
 TEST(Order, OfIndexTwo) {
   each_method<hessenberg>([](auto m) {
     using M = decltype(m);
+    if constexpr (is_too_exact<M>) {
+      const auto errors = largest_of<hessenberg>(errors_after<M>(hessenberg{}, 1.0, 10));
+      EXPECT_LT(errors[0], 1e-12);
+      EXPECT_LT(errors[1], 1e-7);
+      return;
+    }
     const auto orders = observed_orders<M>(hessenberg{}, 1.0, 16, 1e-11);
     std::printf("index 2: %s observed %.3f, algebraic state %.3f\n", M::name, orders[0], orders[1]);
-    EXPECT_STREQ(M::name, "radau5") << "a further method: give its orders here";
-    EXPECT_NEAR(orders[0], 5, 0.15);
-    EXPECT_NEAR(orders[1], 3, 0.15);
+    EXPECT_NEAR(orders[0], 2 * M::stages - 1, 0.15);
+    EXPECT_NEAR(orders[1], M::stages, 0.15);
   });
 }
 
@@ -286,8 +299,8 @@ std::vector<double> dense_errors(const System& system, double h) {
 /// the ends of a step it is as accurate as the other states.
 template <class Method>
 int least_dense_order_of_constraints() {
-  const std::map<std::string, int> known = {{"trapezoid", 2}, {"sdirk4", 1},  {"esdirk4", 2},
-                                            {"rodas4", 2},    {"rodas5p", 3}, {"radau5", 3}};
+  const std::map<std::string, int> known = {{"trapezoid", 2}, {"sdirk4", 1}, {"esdirk4", 2}, {"rodas4", 2},
+                                            {"rodas5p", 3},   {"radau5", 3}, {"radau9", 5}};
   return known.contains(Method::name) ? known.at(Method::name) : Method::dense_order;
 }
 
@@ -295,7 +308,7 @@ template <class System>
 void expect_dense_output(const char* what, const System& system) {
   each_method<System>([&](auto m) {
     using M = decltype(m);
-    const double h = 0.025;
+    const double h = is_too_exact<M> ? 0.2 : 0.025;
     const auto coarse = dense_errors<M>(system, h), fine = dense_errors<M>(system, h / 2);
     const double order = std::log2(coarse[0] / fine[0]);
     std::printf("%-32s %-10s dense output of order %d: local error falls as h^%.2f", what, M::name, M::dense_order,
@@ -354,7 +367,8 @@ void expect_estimates(const char* what, const System& system) {
     const auto estimates = [&](double h) {
       return one_step<M>(system, 0.3, system.at(0.3), system.derivative(0.3), h).error;
     };
-    const auto coarse = estimates(0.02), fine = estimates(0.01);
+    const double h = is_too_exact<M> ? 0.1 : 0.02;
+    const auto coarse = estimates(h), fine = estimates(h / 2);
     const double order = std::log2(std::hypot(coarse[0].v, coarse[1].v) / std::hypot(fine[0].v, fine[1].v));
     std::printf("%-32s %-10s embedded order %d: estimates fall as h^%.2f\n", what, M::name, M::embedded_order, order);
     EXPECT_NEAR(order, M::embedded_order + 1, 0.2) << M::name;
@@ -435,8 +449,15 @@ std::map<std::string, long double (*)(long double)> known_stability_functions() 
   return {{"trapezoid", [](long double z) { return (1 + z / 2) / (1 - z / 2); }},
           {"sdirk4", five_quarters},
           {"esdirk4", five_quarters},
-          {"radau5", [](long double z) {  // Pade (2, 3)
+          {"radau5",
+           [](long double z) {  // Pade (2, 3)
              return (1 + z * (2.0L / 5 + z / 20)) / (1 - z * (3.0L / 5 - z * (3.0L / 20 - z / 60)));
+           }},
+          {"radau9", [](long double z) {  // Pade (4, 5)
+             const long double above = 1 + z * (4.0L / 9 + z * (1.0L / 12 + z * (1.0L / 126 + z / 3024)));
+             const long double below =
+                 1 - z * (5.0L / 9 - z * (5.0L / 36 - z * (5.0L / 252 - z * (5.0L / 3024 - z / 15120))));
+             return above / below;
            }}};
 }
 
@@ -505,8 +526,8 @@ TEST(Stability, StiffAccuracy) {
 // A Rosenbrock method has stages of order 1, as Rodas 4 shows. Rodas 5P satisfies further conditions, by which the terms
 // with h^2 / z and h^3 / z vanish: h^4 / z remains, order 3.
 TEST(StiffOrder, OfProtheroAndRobinson) {
-  const std::map<std::string, double> known = {{"trapezoid", 2}, {"sdirk4", 1},  {"esdirk4", 2},
-                                               {"rodas4", 1},    {"rodas5p", 3}, {"radau5", 3}};
+  const std::map<std::string, double> known = {{"trapezoid", 2}, {"sdirk4", 1}, {"esdirk4", 2}, {"rodas4", 1},
+                                               {"rodas5p", 3},   {"radau5", 3}, {"radau9", 5}};
   std::printf("lambda = -1e6, t = 1: errors with 10, 20, 40, 80 steps, orders\n");
   each_method<stiff>([&](auto m) {
     using M = decltype(m);
@@ -519,7 +540,8 @@ TEST(StiffOrder, OfProtheroAndRobinson) {
     }
     for (std::size_t k = 1; k < errors.size(); ++k) std::printf("  %.2f", std::log2(errors[k - 1] / errors[k]));
     std::printf("\n");
-    EXPECT_NEAR(std::log2(errors[2] / errors[3]), known.at(M::name), 0.25) << M::name;
+    if constexpr (is_too_exact<M>) EXPECT_LT(errors[0], 1e-14);
+    else EXPECT_NEAR(std::log2(errors[2] / errors[3]), known.at(M::name), 0.25) << M::name;
   });
 }
 

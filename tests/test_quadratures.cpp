@@ -57,7 +57,8 @@ TEST_P(Quadratures, OfFastOutputsAreWithinTenTolerances) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Quadratures,
                          testing::Values("bs3", "rkf45", "rkf78", "dp5", "tsit5", "dop853", "rdpk510", "taylor8",
-                                         "taylor16", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"),
+                                         "taylor16", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5",
+                                         "radau9"),
                          [](const auto& of_case) { return std::string(of_case.param); });
 
 // With constant steps the error of an integral decreases with at least the method's power of h: x' = -x, integrals of x and x^2.
@@ -79,7 +80,8 @@ TEST_P(Orders, OfIntegralsAreThoseOfTheMethod) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Orders,
                          testing::Values("kutta3", "bs3", "rk4", "rkf45", "rkf78", "dp5", "tsit5", "dop853", "rdpk510",
-                                         "taylor8", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"),
+                                         "taylor8", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5",
+                                         "radau9"),
                          [](const auto& of_case) { return std::string(of_case.param); });
 
 // An output that jumps without an event, the drift of an invariant, one that is 0 and one that is NaN: none ends an instance.

@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Daily, Choosers, ::testing::Values(chooser{"any_order",
 INSTANTIATE_TEST_SUITE_P(OfEachForm, Choosers,
                          ::testing::Values(chooser{"plain", "taylor12"}, chooser{"semi", "rodas5p"},
                                            chooser{"index_2", "radau5"}, chooser{"residual", "radau5"},
-                                           chooser{"mass", "rodas4"}, chooser{"mixed", "radau5"},
+                                           chooser{"mass", "rodas4"}, chooser{"mixed", "radau9"},
                                            chooser{"mechanical", "dop853"}, chooser{"rod_bodies", "inflsdirk4"},
                                            chooser{"array", "dp5"}),
                          name_of_chooser);

@@ -219,8 +219,12 @@ TEST(Sensitivities, OfTimeEvents) {
 // ------------------------------------------------------------------------------------------------------ implicit methods
 
 TEST(Sensitivities, OfALinearEquationByARosenbrockMethod) { expect_decay({"rodas5p"}); }
-TEST(Sensitivities, OfALinearEquationByImplicitMethods) { expect_decay({"radau5", "esdirk4", "sdirk4", "rodas4"}); }
-TEST(Sensitivities, OfALinearEquationWhereTheirErrorsCount) { expect_decay({"rodas4", "sdirk4", "radau5"}, "true"); }
+TEST(Sensitivities, OfALinearEquationByImplicitMethods) {
+  expect_decay({"radau5", "radau9", "esdirk4", "sdirk4", "rodas4"});
+}
+TEST(Sensitivities, OfALinearEquationWhereTheirErrorsCount) {
+  expect_decay({"rodas4", "sdirk4", "radau5", "radau9"}, "true");
+}
 
 /// More states than the entries of a Jacobian that are multiplied one by one (method/step_derivatives.hpp).
 TEST(Sensitivities, OfManyStatesByARosenbrockMethod) {
@@ -321,11 +325,12 @@ void expect_cubic(const char* model, const std::string& method) {
 }
 TEST(Sensitivities, OfAlgebraicStates) { expect_cubic("cubic_semi", "rodas5p"); }
 TEST(Sensitivities, OfAlgebraicStatesByOtherMethods) {
-  for (const char* method : {"radau5", "esdirk4", "sdirk4"}) expect_cubic("cubic_semi", method);
+  for (const char* method : {"radau5", "radau9", "esdirk4", "sdirk4"}) expect_cubic("cubic_semi", method);
 }
 TEST(Sensitivities, OfOtherFormsOfEquations) {
   expect_cubic("cubic_mass", "rodas5p");
   expect_cubic("cubic_mass", "radau5");
+  expect_cubic("cubic_mass", "radau9");
   expect_cubic("cubic_varying", "radau5");
   expect_cubic("cubic_residual", "sdirk4");
 }

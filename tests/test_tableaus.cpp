@@ -394,7 +394,8 @@ struct implicit_form {
 
   exact c[n] = {}, d[n] = {};  ///< as declared
   square<count> alpha, gamma;  ///< the last row and column: f at the beginning
-  weights advancing = {}, estimate = {}, slope0 = {}, slope1 = {}, powers[3] = {};
+  weights advancing = {}, estimate = {}, slope0 = {}, slope1 = {}, powers[3] = {},
+          rows[2] = {};  ///< of the dense output beyond the cubic
 
   implicit_form() {
     if constexpr (M::is_rosenbrock) from_rosenbrock();
@@ -409,7 +410,8 @@ struct implicit_form {
       if constexpr (M::is_rosenbrock) {
         w[i] = s * (b + (1 - s) * (powers[0][i] + s * (powers[1][i] + s * powers[2][i])));
       } else {
-        w[i] = s * (b + (1 - s) * (slope0[i] - b + s * (2 * b - slope0[i] - slope1[i])));
+        const exact beyond = (1 - s) * (rows[0][i] + s * rows[1][i]);
+        w[i] = s * (b + (1 - s) * (slope0[i] - b + s * (2 * b - slope0[i] - slope1[i] + beyond)));
       }
     }
   }
@@ -479,6 +481,8 @@ struct implicit_form {
         alpha.a[i][j] = a.a[i][j];
         estimate[j] += M::e[i] * a.a[i][j] / M::mu;
         slope0[j] += M::slope0[i] * a.a[i][j];
+        if constexpr (M::dense_rows > 0)
+          for (int r = 0; r < M::dense_rows; ++r) rows[r][j] += M::dense[r][i] * a.a[i][j];
       }
       advancing[i] = a.a[n - 1][i];
     }
@@ -618,37 +622,62 @@ TEST(implicit_tableaus, are_stiffly_accurate) {
 }
 
 // Hairer, Wanner II, IV.5 and IV.8: collocation at the Radau points, and the basis that block-diagonalises its matrix.
-TEST(implicit_tableaus, radau_5_is_collocation) {
-  using M = methods::radau_5;
+template <class M>
+void expect_radau() {
+  SCOPED_TRACE(M::name);
+  constexpr int n = M::stages;
   const implicit_form<M> m;
-  const exact root = std::sqrt(exact(6));
-  EXPECT_EQ(M::c[0], static_cast<double>((4 - root) / 10));
-  EXPECT_EQ(M::c[1], static_cast<double>((4 + root) / 10));
-  for (int k = 1; k <= 5; ++k) {  // B(5), C(3), D(2)
-    exact b = 0, power[3] = {1, 1, 1}, before[3] = {1, 1, 1};
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < k; ++j) before[i] = power[i], power[i] *= m.c[i];
-    for (int i = 0; i < 3; ++i) b += m.advancing[i] * before[i];
-    EXPECT_NEAR(static_cast<double>(b * k), 1, 1e-15);
-    for (int i = 0; i < 3; ++i) {
+  for (int k = 1; k <= M::order; ++k) {  // B(2n - 1), C(n), D(n - 1)
+    exact b = 0, power[n], before[n];
+    for (int i = 0; i < n; ++i) before[i] = std::pow(m.c[i], exact(k - 1)), power[i] = before[i] * m.c[i];
+    for (int i = 0; i < n; ++i) b += m.advancing[i] * before[i];
+    EXPECT_NEAR(static_cast<double>(b * k), 1, 2e-15);
+    for (int i = 0; i < n; ++i) {
       exact along = 0, back = 0;
-      for (int j = 0; j < 3; ++j)
+      for (int j = 0; j < n; ++j)
         along += m.alpha.a[i][j] * before[j], back += m.advancing[j] * before[j] * m.alpha.a[j][i];
-      if (k <= 3) { EXPECT_NEAR(static_cast<double>(along - power[i] / k), 0, 1e-15); }
-      if (k <= 2) { EXPECT_NEAR(static_cast<double>(back - m.advancing[i] * (1 - power[i]) / k), 0, 1e-15); }
+      if (k <= n) { EXPECT_NEAR(static_cast<double>(along - power[i] / k), 0, 1e-15); }
+      if (k <= n - 1) { EXPECT_NEAR(static_cast<double>(back - m.advancing[i] * (1 - power[i]) / k), 0, 1e-15); }
     }
   }
-  square<3> t, back, inverse;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
+  square<n> t, back, inverse;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
       t.a[i][j] = M::t[i][j], back.a[i][j] = M::inverse_t[i][j], inverse.a[i][j] = M::inverse_a[i][j];
   const auto one = back * t, blocks = back * inverse * t;
-  const exact wanted[3][3] = {{M::mu, 0, 0}, {0, M::mu_re, -exact(M::mu_im)}, {0, M::mu_im, M::mu_re}};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      EXPECT_NEAR(static_cast<double>(one.a[i][j]), i == j, 2e-15);
-      EXPECT_NEAR(static_cast<double>(blocks.a[i][j] - wanted[i][j]), 0, 1e-14) << i << j;
+  exact wanted[n][n] = {{M::mu}};
+  for (int p = 0; 2 * p + 2 < n; ++p) {
+    const exact re = M::mu_pair[p][0], im = M::mu_pair[p][1];
+    const int i = 2 * p + 1;
+    wanted[i][i] = wanted[i + 1][i + 1] = re, wanted[i][i + 1] = -im, wanted[i + 1][i] = im;
+  }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      EXPECT_NEAR(static_cast<double>(one.a[i][j]), i == j, 5e-15);
+      EXPECT_NEAR(static_cast<double>(blocks.a[i][j] - wanted[i][j]), 0, 1e-13) << i << j;
     }
+  // The elimination of stages without exchanges (method/collocation_matrix.hpp) needs eigenvalues with a positive real part in all leading
+  // parts: Cayley's transform of each has a spectral radius below one.
+  for (int part = 1; part <= n; ++part) {
+    square<n> less, more;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const exact leading = i < part && j < part ? inverse.a[i][j] : exact(i == j);
+        less.a[i][j] = leading - (i == j), more.a[i][j] = leading + (i == j);
+      }
+    auto power = less * more.inverse();
+    for (int k = 0; k < 10; ++k) power = power * power;
+    for (const auto& row : power.a)
+      for (const exact x : row) EXPECT_LT(std::abs(x), 1e-9) << part;
+  }
+}
+
+TEST(implicit_tableaus, of_radau_are_collocation) {
+  expect_radau<methods::radau_5>();
+  expect_radau<methods::radau_9>();
+  const exact root = std::sqrt(exact(6));
+  EXPECT_EQ(methods::radau_5::c[0], static_cast<double>((4 - root) / 10));
+  EXPECT_EQ(methods::radau_5::c[1], static_cast<double>((4 + root) / 10));
 }
 
 }  // namespace

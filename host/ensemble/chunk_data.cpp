@@ -39,7 +39,7 @@ void preset_what_no_module_writes(chunk_data& c) {
 
 void exception_list::append(long long s, const abi::snapshot& last, const abi::module& from) {
   slot.push_back(s);
-  reals.insert(reals.end(), last.reals, last.reals + from.record_reals);
+  reals.insert(reals.end(), last.reals, last.reals + from.snapshot_reals);
   integers.insert(integers.end(), last.integers, last.integers + from.record_integers);
 }
 

@@ -22,7 +22,7 @@ namespace saltus::host {
 /// (abi::snapshot).
 struct exception_list {
   std::vector<long long> slot;      ///< of the instance in its chunk
-  std::vector<double> reals;        ///< [row][record_reals]
+  std::vector<double> reals;        ///< [row][snapshot_reals]
   std::vector<long long> integers;  ///< [row][record_integers]
 
   void append(long long slot, const abi::snapshot& last, const abi::module& from);

@@ -142,7 +142,7 @@ void fallback_integrator::wait_until_compiled() {
 
 std::vector<abi::snapshot> fallback_integrator::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
                                                              const exception_list& from) const {
-  const auto reals = static_cast<std::size_t>(module_->record_reals);
+  const auto reals = static_cast<std::size_t>(module_->snapshot_reals);
   const auto integers = static_cast<std::size_t>(module_->record_integers);
   if (from.reals.size() != from.slot.size() * reals || from.integers.size() != from.slot.size() * integers)
     throw error(exit_failure, "internal: two modules of a run differ about what an instance is");

@@ -15,8 +15,12 @@ const std::vector<method_traits>& known_methods() {
   static const std::vector<method_traits> list = [] {
     std::vector<method_traits> r;
     methods::for_each(methods::all_methods{}, [&](auto m) {
+      const int together = [] {
+        if constexpr (requires { decltype(m)::mu_pair; }) return decltype(m)::stages;
+        else return 1;
+      }();
       r.push_back({m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock,
-                   m.highest_index, m.for_mechanics, is_series_method<decltype(m)>, m.order});
+                   m.highest_index, m.for_mechanics, is_series_method<decltype(m)>, m.order, together});
     });
     return r;
   }();
@@ -125,10 +129,11 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, coordinates 
                      4 * square(unknowns) + local + (is_explicit ? 0 : 4 * square(m.states.size())));
   }
   if (method_called(method).is_explicit) return 0;
-  // Beside J, M, the matrix of the step and its factors: their derivatives, or a matrix of all three stages of Radau
-  // IIA.
-  const std::int64_t derived = directions > 0 ? 4 * (1 + directions) + 18 : 0;
-  return number * (4 + derived) * square(m.states.size());
+  // Beside J, M, the matrix of the step and its factors, of which Radau IIA has as many as stages: their derivatives, or
+  // a matrix of all stages.
+  const std::int64_t together = std::max(method_called(method).stages_at_once, 3);
+  const std::int64_t derived = directions > 0 ? 4 * (1 + directions) + 2 * together * together : 0;
+  return number * (1 + together + derived) * square(m.states.size());
 }
 
 std::string default_method(const model& m) {

@@ -20,6 +20,7 @@ struct method_traits {
   bool for_mechanics;  ///< it integrates only mechanical models
   bool is_series;      ///< it runs the model over truncated power series
   int order;
+  int stages_at_once;  ///< stages whose equations are solved together
 };
 
 /// All methods.

@@ -274,7 +274,9 @@ inline std::size_t bounded_rows(const plan& p) {
 
 /// The method as the spec calls it.
 inline std::string method_name(const plan& p) { return p.stiff_method.empty() ? p.method : "auto"; }
-/// "rodas5p or radau5": the implicit methods of auto.
-inline std::string stiff_methods(const plan& p) { return p.stiff_method + " or " + p.lasting_method; }
+/// "rodas5p or radau5": the implicit methods of auto; "radau9" if they are the same.
+inline std::string stiff_methods(const plan& p) {
+  return p.stiff_method == p.lasting_method ? p.stiff_method : p.stiff_method + " or " + p.lasting_method;
+}
 
 }  // namespace saltus::host

@@ -12,10 +12,16 @@ namespace saltus::host {
 
 namespace {
 
-// The two methods of method = "auto".
-constexpr const char* auto_method = "dp5";
-constexpr const char* auto_stiff_method = "rodas5p";
-constexpr const char* auto_lasting_method = "radau5";
+/// The methods of method = "auto": to begin with, where stiff, and where stiff for long. A high order pays where many digits are asked for,
+/// the sooner the cheaper its complex matrices are (docs/implicit.md).
+struct methods_of_auto {
+  const char *first = "dp5", *stiff = "rodas5p", *lasting = "radau5";
+
+  methods_of_auto(double rtol, std::size_t states) {
+    constexpr std::size_t few = 10;
+    if (rtol <= (states <= few ? 1e-8 : 1e-10)) stiff = lasting = "radau9";
+  }
+};
 
 /// Below some tens of ulps the error estimate is mere rounding: steps become shorter and results no better.
 void warn_of_rounding(reading& r) {
@@ -40,9 +46,10 @@ void read_method(reading& r) {
   for (const auto& method : known_methods()) known.push_back(method.name);
   const auto word = e->word(joined(known, {"taylor", "auto"}));
   const bool is_auto = word == "auto";
-  r.plan.method = is_auto ? auto_method : name_of(word);
-  r.plan.stiff_method = is_auto ? auto_stiff_method : "";
-  r.plan.lasting_method = is_auto ? auto_lasting_method : "";
+  const methods_of_auto automatic(r.plan.rtol, r.model.states.size());
+  r.plan.method = is_auto ? automatic.first : name_of(word);
+  r.plan.stiff_method = is_auto ? automatic.stiff : "";
+  r.plan.lasting_method = is_auto ? automatic.lasting : "";
   for (const auto& method : {r.plan.method, r.plan.stiff_method, r.plan.lasting_method})
     if (const auto why = method.empty() ? std::string() : obstacle(method_called(method), r.model); !why.empty())
       e->fail(fmt::format("{}; {}", why, suggest("", methods_for(r.model))));

@@ -56,7 +56,7 @@ struct device_events {
 struct device_exceptions {
   long long capacity;
   long long* slot;
-  double* reals;        ///< [row][record_reals]
+  double* reals;        ///< [row][snapshot_reals]
   long long* integers;  ///< [row][record_integers]
 };
 
@@ -99,6 +99,7 @@ struct device_chunk {
 struct device_module {
   int version;
   int record_reals, record_integers;  ///< numbers kept per instance in flight
+  int snapshot_reals;                 ///< of the reals, those of a snapshot
   int record_slot;                    ///< index of the chunk's slot among the integers
   int rows_per_landing;               ///< the most rows that one landing adds to the event log
   int tolerance_bytes;                ///< size of the kernels' second argument

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 20;
+inline constexpr int version = 21;
 
 using saltus::equations;
 using enum equations;
@@ -216,7 +216,7 @@ enum guard_history : unsigned char {
 
 /// An instance in flight as plain numbers, sufficient to continue it (engine/instance.hpp).
 struct snapshot {
-  const double* reals;        ///< [record_reals]
+  const double* reals;        ///< [snapshot_reals]
   const long long* integers;  ///< [record_integers]
 };
 
@@ -248,8 +248,8 @@ struct usage {
 /// The interface that a CPU module exports as `saltus_module`.
 struct module {
   int version;
-  int lanes;                          ///< instances per vector
-  int record_reals, record_integers;  ///< numbers kept per instance in flight
+  int lanes;                            ///< instances per vector
+  int snapshot_reals, record_integers;  ///< numbers of a snapshot
   /// Integrates the whole chunk on the calling thread; returns 0, or 1 when stopped by `progress`.
   int (*run)(const settings*, const batch*, const results*, const sink*, usage*);
   /// The same for `count` instances of the chunk that were begun before, from their last accepted points.

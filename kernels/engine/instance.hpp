@@ -281,10 +281,17 @@ struct instance : abi::counters<typename Real::integer> {
   vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
   integer slot, sample, status;
 
+  /// The numbers that the method remembers, which are first in the list and no part of a snapshot: another method may continue it.
+  template <class A, class B, class F>
+  SALTUS_FN static constexpr void each_remembered(A& a, B& b, F&& body) {
+    if constexpr (methods::has_memory<typename E::Method>)
+      E::Method::template memory<Real, E::n>::each(a.constants.past, b.constants.past, body);
+  }
   // The one list of an instance's data: body(field of a, field of b) for every number kept. Sailing changes only the first of the two
   // parts.
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_sailed_real(A& a, B& b, F&& body) {
+    each_remembered(a, b, body);
     body(a.t, b.t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
       body(a.y[i], b.y[i]);
@@ -310,8 +317,6 @@ struct instance : abi::counters<typename Real::integer> {
     if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
     if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
     E::form::each_memory(a.constants, b.constants, body);
-    if constexpr (methods::has_memory<typename E::Method>)
-      E::Method::template memory<Real, E::n>::each(a.constants.past, b.constants.past, body);
     if constexpr (E::form::tables > 0) {
       each<E::form::piece_numbers>([&](int i)
                                        SALTUS_INLINE_LAMBDA { body(a.constants.pieces[i], b.constants.pieces[i]); });
@@ -365,7 +370,8 @@ struct instance : abi::counters<typename Real::integer> {
 /// The numbers of a record, in the order in which `each_real` and `each_integer` go through them.
 struct record_shape {
   int reals = 0, integers = 0;
-  int slot = -1;  ///< index of the slot among the integers
+  int remembered = 0;  ///< reals that the method remembers, the first ones
+  int slot = -1;       ///< index of the slot among the integers
 };
 
 /// The shape of the records of an engine, counted by going through one.
@@ -374,6 +380,7 @@ SALTUS_FN constexpr record_shape count_record() {
   using Record = instance<E, pack<typename E::T, 1>>;
   Record x{};
   record_shape r;
+  Record::each_remembered(x, x, [&](auto&, auto&) { r.remembered += 1; });
   Record::each_real(x, x, [&](auto&, auto&) { r.reals += 1; });
   Record::each_integer(x, x, [&](auto& number, auto&) {
     if (&number == &x.slot) r.slot = r.integers;
@@ -383,6 +390,8 @@ SALTUS_FN constexpr record_shape count_record() {
 }
 template <class E>
 inline constexpr record_shape record_of = count_record<E>();
+template <class E>
+inline constexpr int snapshot_reals = record_of<E>.reals - record_of<E>.remembered;
 
 /// lanes[lane] = record.
 template <class E, class T, int W>

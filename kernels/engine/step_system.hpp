@@ -73,7 +73,7 @@ struct step_system {
   SALTUS_FN const abi::dense_algebra* algebra() const { return tol->algebra; }
   /// The method's memory, for the system of an instance.
   SALTUS_FN const auto& past() const requires(methods::has_memory<typename E::Method>) {
-    return static_cast<const typename E::template step_constants<Real>&>(c).past;
+    return static_cast<const typename E::whole::template step_constants<Real>&>(c).past;
   }
   /// The equations of the model alone, for a form that integrates more (form/sensitivities.hpp); and those over numbers with the
   /// derivatives.

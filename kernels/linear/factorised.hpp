@@ -17,6 +17,7 @@ struct no_algebra {};
 /// solve_complex for pairs of them (abi::dense_algebra).
 template <class Number, int n, class Algebra>
 struct factorised : lu<Number, n> {
+  factorised() = default;  ///< not set
   SALTUS_FN factorised(const matrix<Number, n>& from, const Algebra*) : lu<Number, n>(from) {}
 };
 
@@ -33,6 +34,7 @@ requires(n > max_rows_in_lanes && !is_same<Algebra, no_algebra>) struct factoris
   const Algebra* host;
   mask_of<Real> singular;
 
+  factorised() = default;  ///< not set
   SALTUS_FN_COLD factorised(const matrix<Number, n>& from, const Algebra* algebra) : host(algebra) {
     unsigned bad = 0;
     for (int lane = 0; lane < lanes; ++lane) {

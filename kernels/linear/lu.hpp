@@ -83,6 +83,7 @@ struct lu {
   mask_of<Real> singular;  ///< a pivot was zero or not finite
   bool exchanges;          ///< any lane has exchanged rows
 
+  lu() = default;  ///< not set
   /// Column by column (left-looking): a column stays in registers while all columns to its left are eliminated from it.
   SALTUS_FN explicit lu(const matrix<Number, n>& from) : singular(mask_of<Real>::all(false)), exchanges(false) {
     detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA {

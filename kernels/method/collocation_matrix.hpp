@@ -1,11 +1,10 @@
-// The matrix of the three stages of a collocation method, each stage linearised at its own point:
+// The matrix of all stages of a collocation method, each stage linearised at its own point:
 //
 //     row i:   (1/h) M_i sum_l (A^-1)_il z_l  -  J_i z_i
 //
-// It is eliminated stage by stage, with pivots chosen within a stage: off-diagonal blocks are multiples of M_i, which saves products, and
-// each block is small enough for registers. With A^-1 of Radau IIA the diagonal blocks stay regular for all eigenvalues of J with no
-// positive real part: they are 3.22 - z, then 0.78 - z + 4.17 / (3.22 - z), z being h times the eigenvalue; the last is the denominator
-// of the Pade approximation divided by these two.
+// It is eliminated stage by stage, with pivots chosen within a stage: off-diagonal blocks are multiples of M_i, which saves products of the
+// first stage, and each block is small enough for registers. With A^-1 of Radau IIA the diagonal blocks stay regular for all eigenvalues of
+// J with no positive real part, as no leading part of A^-1 has an eigenvalue with a negative one (tests/test_tableaus.cpp).
 #pragma once
 
 #include "linear/factorised.hpp"
@@ -15,46 +14,60 @@ namespace saltus::detail {
 
 template <class Method, class System, class Real, int n>
 class collocation_matrix {
+  static constexpr int count = Method::stages;
   using state = vec<Real, n>;
   using block = matrix<Real, n>;
   using stage = linear_system<System, Real, n>;
   using factors = decltype(factorise(block{}, algebra_of(*static_cast<const System*>(nullptr))));
 
  public:
-  /// `of`: the equations of each stage, linearised at its point; `rate` is 1/h.
-  SALTUS_FN_COLD collocation_matrix(const System& system, const stage (&of)[3], Real rate)
-      : rate_(rate),
-        second_mass_(of[1]),
-        third_mass_(of[2]),
-        first_(factorise(of[0].shifted(part<0, 0>()), algebra_of(system))),
-        by_first_(columns_of(of[0])),
-        second_(factorise(reduced<1, 1>(of[1]), algebra_of(system))),
-        by_second_(solved(second_, reduced<1, 2>(of[1]))),
-        third_to_second_(reduced<2, 1>(of[2])),
-        third_(factorise(less_product_of(reduced<2, 2>(of[2])), algebra_of(system))) {}
+  /// equations_of(i): those of stage i, linearised at its point; `rate` is 1/h.
+  template <class Equations>
+  SALTUS_FN_COLD collocation_matrix(const System& system, const Equations& equations_of, Real rate) : rate_(rate) {
+    const stage first = equations_of(0);
+    pivot_[0] = factorise(first.shifted(part<0, 0>()), algebra_of(system));
+    for (int b = 0; b < n; ++b) set_column(by_first_, b, pivot_[0].solve(first.times_mass(unit(b))));
+    static_for<count - 1>([&](auto after_first) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(after_first)::value + 1;
+      const stage here = equations_of(i);
+      mass_[i] = here;
+      static_for<count - 1>([&](auto l) SALTUS_INLINE_LAMBDA {
+        rest_[i][decltype(l)::value + 1] = without_first<i, decltype(l)::value + 1>(here);
+      });
+    });
+    for (int k = 1; k < count; ++k) eliminate(k, system);
+  }
 
   /// Solves in place: z is the right-hand side and becomes the solution.
-  SALTUS_FN_COLD void solve(state (&z)[3]) const {
-    z[0] = first_.solve(z[0]);
-    subtract(part<1, 0>(), second_mass_.times_mass(z[0]), z[1]);
-    z[1] = second_.solve(z[1]);
-    subtract(part<2, 0>(), third_mass_.times_mass(z[0]), z[2]);
-    subtract(Real(1.0), times(third_to_second_, z[1]), z[2]);
-    z[2] = third_.solve(z[2]);
-    subtract(Real(1.0), times(by_second_, z[2]), z[1]);
+  SALTUS_FN_COLD void solve(state (&z)[count]) const {
+    z[0] = pivot_[0].solve(z[0]);
+    static_for<count - 1>([&](auto after_first) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(after_first)::value + 1;
+      subtract(part<i, 0>(), mass_[i].times_mass(z[0]), z[i]);
+    });
+    for (int k = 1; k < count; ++k) {
+      z[k] = pivot_[k].solve(z[k]);
+      for (int i = k + 1; i < count; ++i) subtract(Real(1.0), times(rest_[i][k], z[k]), z[i]);
+    }
+    for (int k = count - 2; k > 0; --k)
+      for (int l = count - 1; l > k; --l) subtract(Real(1.0), times(rest_[k][l], z[l]), z[k]);
     state others;
-    each<n>([&](int a) SALTUS_INLINE_LAMBDA { others[a] = fma(part<0, 1>(), z[1][a], part<0, 2>() * z[2][a]); });
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { others[a] = part<0, count - 1>() * z[count - 1][a]; });
+    static_for<count - 2>([&](auto before_last) SALTUS_INLINE_LAMBDA {
+      constexpr int l = count - 2 - decltype(before_last)::value;
+      each<n>([&](int a) SALTUS_INLINE_LAMBDA { others[a] = fma(part<0, l>(), z[l][a], others[a]); });
+    });
     subtract(Real(1.0), times(by_first_, others), z[0]);
   }
 
  private:
   Real rate_;
-  mass_matrix<System, Real, n> second_mass_, third_mass_;
-  factors first_;
-  block by_first_;  ///< first^-1 M
-  factors second_;
-  block by_second_, third_to_second_;  ///< of the matrix that remains when the first stage is eliminated
-  factors third_;
+  mass_matrix<System, Real, n> mass_[count];
+  factors pivot_[count];
+  block by_first_;  ///< pivot[0]^-1 M
+  /// Of the matrix that remains when the first stage is eliminated: below the diagonal the blocks by which a row is reduced, above it those
+  /// of the reduced rows.
+  block rest_[count][count];
 
   template <int i, int l>
   SALTUS_FN Real part() const {
@@ -86,19 +99,9 @@ class collocation_matrix {
     each<n>([&](int a) SALTUS_INLINE_LAMBDA { m[a][b] = x[a]; });
   }
 
-  SALTUS_FN_COLD block columns_of(const stage& of) const {
-    block r;
-    for (int b = 0; b < n; ++b) set_column(r, b, first_.solve(of.times_mass(unit(b))));
-    return r;
-  }
-  SALTUS_FN_COLD static block solved(const factors& w, const block& m) {
-    block r;
-    for (int b = 0; b < n; ++b) set_column(r, b, w.solve(column(m, b)));
-    return r;
-  }
   /// Block (i, l) of the matrix that remains when the first stage is eliminated.
   template <int i, int l>
-  SALTUS_FN_COLD block reduced(const stage& of) const {
+  SALTUS_FN_COLD block without_first(const stage& of) const {
     block r;
     if constexpr (i == l) r = of.shifted(part<i, i>());
     for (int b = 0; b < n; ++b) {
@@ -112,13 +115,18 @@ class collocation_matrix {
     }
     return r;
   }
-  SALTUS_FN_COLD block less_product_of(block m) const {
-    for (int b = 0; b < n; ++b) {
-      state to = column(m, b);
-      subtract(Real(1.0), times(third_to_second_, column(by_second_, b)), to);
-      set_column(m, b, to);
-    }
-    return m;
+  /// Eliminates stage k of the rest.
+  SALTUS_FN_COLD void eliminate(int k, const System& system) {
+    pivot_[k] = factorise(rest_[k][k], algebra_of(system));
+    for (int l = k + 1; l < count; ++l)
+      for (int b = 0; b < n; ++b) {
+        set_column(rest_[k][l], b, pivot_[k].solve(column(rest_[k][l], b)));
+        for (int i = k + 1; i < count; ++i) {
+          state to = column(rest_[i][l], b);
+          subtract(Real(1.0), times(rest_[i][k], column(rest_[k][l], b)), to);
+          set_column(rest_[i][l], b, to);
+        }
+      }
   }
 };
 

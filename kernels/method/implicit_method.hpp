@@ -6,7 +6,7 @@
 // Rosenbrock (`rosenbrock`), in the form without multiplications by J (Hairer, Wanner II, IV.7):
 //     (M / (h gamma) - J) u_i = f(t + c_i h, y + sum_j a_ij u_j) + M sum_j (c_ij / h) u_j + h d_i df/dt
 //     y1 = the last stage's point + u_last,  err = u_last
-// Fully implicit (`collocation`): Radau IIA of three stages.
+// Fully implicit (`collocation`): Radau IIA.
 // For mechanical models alone, in accelerations (`coordinate_partitioning`): the same formulas as `dirk`,
 // method/coordinate_partitioning.hpp.
 //

@@ -19,10 +19,10 @@
 namespace saltus::methods {
 
 /// Nodes of the largest trees tested: one more than the highest order, so that an understated order is found.
-inline constexpr int largest_tree = 9;
+inline constexpr int largest_tree = 10;
 
 /// Number of rooted trees with at most n nodes: sums of 1, 1, 2, 4, 9, 20, 48, 115, 286 (OEIS A000081).
-inline constexpr int trees_up_to[largest_tree + 1] = {0, 1, 2, 4, 8, 17, 37, 85, 200, 486};
+inline constexpr int trees_up_to[largest_tree + 1] = {0, 1, 2, 4, 8, 17, 37, 85, 200, 486, 1205};
 
 /// A rooted tree: tree number `branch` hung on the root of tree number `trunk`. The single node has neither.
 struct rooted_tree {

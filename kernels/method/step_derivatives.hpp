@@ -70,22 +70,20 @@ struct derived_step {
   }
 
   /// A step of Radau IIA: the increments of its stages, which are solved for together.
-  template <class Matrix>
+  template <class Matrix, int count>
   requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD
-      void take_stages(const Matrix& w, const state (&z)[3]) {
+      void take_stages(const Matrix& w, const state (&z)[count]) {
+    state at[count], slopes[count];
     const Real rate = Real(1.0) / h;
-    state at[3], slopes[3];
-    static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(stage)::value;
-      slopes[i] = scaled(rate, combine<3>(z, [](auto l) { return Method::inverse_a[i][decltype(l)::value]; }));
+      slopes[i] = scaled(rate, combine<count>(z, [](auto l) { return Method::inverse_a[i][decltype(l)::value]; }));
       each<n>([&](int a) SALTUS_INLINE_LAMBDA { at[i][a] = y[a] + z[i][a]; });
     });
-    const auto there = [&](auto stage) SALTUS_INLINE_LAMBDA {
-      constexpr int i = decltype(stage)::value;
+    const auto equations_of = [&](int i) SALTUS_INLINE_LAMBDA {
       return linear_system<System, Real, n>(system, fma(Real(Method::c[i]), h, t), at[i], slopes[i]);
     };
-    const linear_system<System, Real, n> of[3] = {there(constant<0>{}), there(constant<1>{}), there(constant<2>{})};
-    const collocation_matrix<Method, System, Real, n> matrix(system, of, rate);
+    const collocation_matrix<Method, System, Real, n> matrix(system, equations_of, rate);
     begin_quadratures();
     for (int j = 0; j < k; ++j) move_collocation(j, matrix, w, z, at, slopes);
   }
@@ -364,19 +362,19 @@ struct derived_step {
     }
   }
 
-  template <class Whole, class Matrix>
-  SALTUS_FN_COLD void move_collocation(int j, const Whole& whole, const Matrix& w, const state (&z)[3],
-                                       const state (&at)[3], const state (&slopes)[3]) {
+  template <class Whole, class Matrix, int count>
+  SALTUS_FN_COLD void move_collocation(int j, const Whole& whole, const Matrix& w, const state (&z)[count],
+                                       const state (&at)[count], const state (&slopes)[count]) {
     const auto over_duals = lift(j);
     const auto start = rates_of(y, j);
-    state all[3];
-    static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    state all[count];
+    static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(stage)::value;
       const Real time = fma(Real(Method::c[i]), h, t);
       all[i] = scaled(Real(-1.0), move_residual(over_duals, time, at[i], start, slopes[i]));
     });
     whole.solve(all);
-    static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(stage)::value;
       auto moved = start;
       add(Real(1.0), all[i], moved);
@@ -425,17 +423,22 @@ struct derived_step {
       put_error(j, w.solve(scaled(Real(1.0 / Method::gamma), error)));
     }
   }
-  template <class Matrix>
-  SALTUS_FN void put_collocation(const lifted_system& over_duals, int j, const Matrix& w, const state (&z)[3],
-                                 const state (&all)[3]) {
+  template <class Matrix, int count>
+  SALTUS_FN void put_collocation(const lifted_system& over_duals, int j, const Matrix& w, const state (&z)[count],
+                                 const state (&all)[count]) {
     const Real rate = Real(1.0) / h;
     auto y1 = rates_of(y, j);
-    add(Real(1.0), all[2], y1);
+    add(Real(1.0), all[count - 1], y1);
     put(j, y1, out.y1);
     if constexpr (WithDense) {
-      const auto slope = [&](auto weights) SALTUS_INLINE_LAMBDA { return scaled(rate, combine<3>(all, weights)); };
+      const auto slope = [&](auto weights) SALTUS_INLINE_LAMBDA { return scaled(rate, combine<count>(all, weights)); };
       put(j, slope([](auto l) { return Method::slope0[decltype(l)::value]; }), out.slope0);
-      put(j, slope([](auto l) { return Method::inverse_a[2][decltype(l)::value]; }), out.slope1);
+      put(j, slope([](auto l) { return Method::inverse_a[count - 1][decltype(l)::value]; }), out.slope1);
+      if constexpr (Method::dense_rows > 0)
+        static_for<Method::dense_rows>([&](auto row) SALTUS_INLINE_LAMBDA {
+          put(j, combine<count>(all, [](auto l) { return Method::dense[decltype(row)::value][decltype(l)::value]; }),
+              out.extra[row]);
+        });
     }
     if constexpr (WithError) {
       const auto e = [](auto l) { return Method::e[decltype(l)::value]; };
@@ -443,7 +446,7 @@ struct derived_step {
       state error;
       if constexpr (is_implicit) error = move_mass(mass, values_of(f0), rates_of(f0, j));
       else error = move_field(over_duals, t, values_of(y), rates_of(y, j));
-      add(rate, move_mass(mass, combine<3>(z, e), combine<3>(all, e)), error);
+      add(rate, move_mass(mass, combine<count>(z, e), combine<count>(all, e)), error);
       put_error(j, w.solve(error));
     }
   }

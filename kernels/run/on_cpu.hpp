@@ -349,6 +349,6 @@ int resume_chunk(const abi::settings* settings, const abi::batch* batch, const a
 /// The interface that a module exports as `saltus_module`.
 template <class E, int W, int Groups = 1>
 inline constexpr abi::module cpu_module = {
-    abi::version, W, record_of<E>.reals, record_of<E>.integers, &run_chunk<E, W, Groups>, &resume_chunk<E, W, Groups>};
+    abi::version, W, snapshot_reals<E>, record_of<E>.integers, &run_chunk<E, W, Groups>, &resume_chunk<E, W, Groups>};
 
 }  // namespace saltus

@@ -211,7 +211,7 @@ struct events_to_rows {
     }
   }
   SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
-    constexpr int some_reals = record_of<E>.reals, some_integers = record_of<E>.integers;
+    constexpr int some_reals = snapshot_reals<E>, some_integers = record_of<E>.integers;
     const int64 row = warp.reserve(progress.exceptions);
     if (row >= exceptions.capacity) return;
     exceptions.slot[row] = slot;
@@ -466,9 +466,13 @@ class cuda_rounds {
 
 /// The module's description for the host.
 template <class E>
-inline constexpr abi::device_module cuda_module_of = {
-    abi::version,      record_of<E>.reals,  record_of<E>.integers,
-    record_of<E>.slot, rows_per_landing<E>, static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
+inline constexpr abi::device_module cuda_module_of = {abi::version,
+                                                      record_of<E>.reals,
+                                                      record_of<E>.integers,
+                                                      snapshot_reals<E>,
+                                                      record_of<E>.slot,
+                                                      rows_per_landing<E>,
+                                                      static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
 
 }  // namespace saltus
 

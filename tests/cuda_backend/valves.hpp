@@ -112,7 +112,7 @@ inline rows_by_slot by_slot(const host::exception_list& list, const abi::device_
       const auto first = v.begin() + static_cast<long>(i) * width;
       return std::vector(first, first + width);
     };
-    rows[list.slot[i]] = {part(list.reals, module.record_reals), part(list.integers, module.record_integers)};
+    rows[list.slot[i]] = {part(list.reals, module.snapshot_reals), part(list.integers, module.record_integers)};
   }
   EXPECT_EQ(rows.size(), list.slot.size()) << "one exception for each";
   return rows;

@@ -102,7 +102,7 @@ TEST(chunk, forgets_some_instances_and_no_others) {
 
 TEST(chunk, exceptions_are_taken_out_by_their_instances) {
   abi::module module{};
-  module.record_reals = 2, module.record_integers = 1;
+  module.snapshot_reals = 2, module.record_integers = 1;
   exception_list list;
   for (const long long slot : {3, 0, 2}) {
     const double reals[] = {10.0 * static_cast<double>(slot), 0.5};

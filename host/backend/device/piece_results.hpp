@@ -157,7 +157,7 @@ class piece_results {
     const auto rows = static_cast<std::size_t>(std::min(piece_.state.exceptions, c.exceptions.capacity));
     const auto width = static_cast<std::size_t>(about.record_integers);
     append(list.slot, c.exceptions.slot, rows);
-    append(list.reals, c.exceptions.reals, rows * static_cast<std::size_t>(about.record_reals));
+    append(list.reals, c.exceptions.reals, rows * static_cast<std::size_t>(about.snapshot_reals));
     append(list.integers, c.exceptions.integers, rows * width);
     piece_.staging.land();
     for (std::size_t row = list.slot.size() - rows; row < list.slot.size(); ++row) {

@@ -216,7 +216,7 @@ struct run_data {
     // All instances may become exceptions: without a snapshot, one would begin afresh and get other bits.
     c.exceptions.capacity = c.in.count;
     memory_.carve(c.exceptions.slot, c.exceptions.capacity);
-    memory_.carve(c.exceptions.reals, c.exceptions.capacity * module.about.record_reals);
+    memory_.carve(c.exceptions.reals, c.exceptions.capacity * module.about.snapshot_reals);
     memory_.carve(c.exceptions.integers, c.exceptions.capacity * module.about.record_integers);
   }
 

@@ -1,6 +1,7 @@
 // Radau IIA 5(3).
 #pragma once
 
+#include "method/collocation_past.hpp"
 #include "method/implicit_method.hpp"
 
 namespace saltus::methods {
@@ -20,12 +21,14 @@ struct radau_5 : implicit_method {
   static constexpr int    stages         = 3;
   static constexpr int    highest_index  = 2;
   static constexpr bool   l_stable       = true;
+  template <class Real, int n> using memory = collocation_past<radau_5, Real, n>;
   static constexpr double c[3] = {0.15505102572168219018, 0.64494897427831780982, 1.0};
   static constexpr double inverse_a[3][3] = {
       {3.2247448713915890491, 1.1678400846904054949, -0.25319726474218082619},
       {-3.5678400846904054949, 0.7752551286084109510, 1.0531972647421808262},
       {5.5319726474218082619, -7.5319726474218082619, 5.0}};
-  static constexpr double mu = 3.6378342527444957322, mu_re = 2.6810828736277521339, mu_im = -3.0504301992474105694;
+  static constexpr double mu = 3.6378342527444957322;
+  static constexpr double mu_pair[1][2] = {{2.6810828736277521339, -3.0504301992474105694}};
   static constexpr double t[3][3] = {
       {0.094438762488975241487, -0.14125529502095420843, 0.030029194105147424492},
       {0.25021312296533331138, 0.204129352293799932, -0.3829421127572619378},
