@@ -164,9 +164,11 @@ SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
   assign_where(where & (beyond > Real(0.0)), x.extreme[item], q.value);
 }
 
-/// The fraction of a step at which the quantity turns: the root of its time derivative on the dense output, between ends of opposite signs.
+/// The fraction of a step at which the quantity turns: the root of its time derivative on the dense output, in a stretch with ends of
+/// opposite signs.
 template <class E, class Reduction, class Interpolant, class Real>
-SALTUS_FN_COLD Real zero_of_rate(const instance<E, Real>& x, const Interpolant& step, Real guess, Real d0, Real d1) {
+SALTUS_FN_COLD Real zero_of_rate(const instance<E, Real>& x, const Interpolant& step, const stretch<Real>& p,
+                                 Real guess) {
   using form = typename E::form;
   constexpr int most = 40;
   const auto rate_at = [&](Real at) SALTUS_INLINE_LAMBDA {
@@ -182,7 +184,7 @@ SALTUS_FN_COLD Real zero_of_rate(const instance<E, Real>& x, const Interpolant& 
     else return f[Reduction::index];
   };
   // Regula falsi in the Illinois form: the value at the end that stays is halved.
-  Real low = Real(0.0), high = Real(1.0), at_low = d0, at_high = d1, at = guess;
+  Real low = p.left, high = p.right, at_low = p.d0, at_high = p.d1, at = guess;
   auto low_stayed = mask_of<Real>::all(false), high_stayed = low_stayed;
   auto open = mask_of<Real>::all(true);  // a lane that has settled stays while others go on
   for (int attempts = 0; attempts < most; ++attempts) {
@@ -203,24 +205,62 @@ SALTUS_FN_COLD Real zero_of_rate(const instance<E, Real>& x, const Interpolant& 
   return at;
 }
 
-/// Takes in a committed step's part in the derivative of an extremum: the point at which the quantity turns.
-template <class E, class Reduction, class Real>
-SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E, Real>& of, mask_of<Real> where) {
+/// Takes in the point at which the quantity turns in a stretch of a step, if it does.
+template <class E, class Reduction, class Interpolant, class Real>
+SALTUS_FN void turn_rates_within(instance<E, Real>& x, int item, const committed_step<E, Real>& of,
+                                 const Interpolant& step, const stretch<Real>& p, mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
   const Real sign = Real(sign_of_extremum<Reduction>);
-  stretch<Real> p;
-  quantity_on_step<Reduction, E, Real>{x, of.s}.at_ends(p);
   const auto turns = where & (sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0));
   if (none(turns)) return;
   const Real top = turning_point(sign, p, p.width);
-  const Real guess = select((top > Real(0.0)) & (top < Real(1.0)), top, Real(0.5));
-  const auto step = interpolate<typename E::Method>(of.f, of.s);
   const auto from_start = p.d0 == Real(0.0);
-  const Real at =
-      select(from_start, Real(0.0),
-             zero_of_rate<E, Reduction>(x, step, select(turns & !from_start, guess, Real(0.5)), p.d0, p.d1));
+  const auto is_inside = turns & !from_start & (top > Real(0.0)) & (top < Real(1.0));
+  const Real guess = fma(p.right - p.left, select(is_inside, top, Real(0.5)), p.left);
+  const Real at = select(from_start, p.left, zero_of_rate<E, Reduction>(x, step, p, guess));
   const auto q = lifted_quantity<E, Reduction>(x, lifted(fma(at, of.s.h, of.s.t)), step(at), of.s.f0());
   take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *of.f.tol);
+}
+
+/// Where the cubic through the ends of a stretch bends, as a fraction of it; the middle if it does so elsewhere.
+template <class Real>
+SALTUS_FN Real bending_point(const stretch<Real>& s) {
+  const Real rise = s.q1 - s.q0, a = s.width * (s.d0 + s.d1) - (rise + rise);
+  const Real at = (s.width * (s.d0 + s.d0 + s.d1) - Real(3.0) * rise) / (Real(3.0) * a);
+  return select((at > Real(0.0)) & (at < Real(1.0)), at, Real(0.5));
+}
+
+/// Takes in a committed step's part in the derivative of an extremum, in the pieces in which its value is looked for. A piece whose slopes
+/// have one sign at both ends may contain a maximum and a minimum: it is divided where the cubic through its ends bends.
+template <class E, class Reduction, class Real>
+SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E, Real>& of, mask_of<Real> where) {
+  constexpr int pieces = looks_at_pieces<Reduction, E> ? 4 : 1;
+  const Real sign = Real(sign_of_extremum<Reduction>);
+  const auto turns = [&](const stretch<Real>& p)
+                         SALTUS_INLINE_LAMBDA { return (sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0)); };
+  stretch<Real> p;
+  quantity_on_step<Reduction, E, Real>{x, of.s}.at_ends(p);
+  if (pieces == 1 && none(where & (turns(p) | may_turn(sign, p)))) return;
+  const auto step = interpolate<typename E::Method>(of.f, of.s);
+  const auto whole = p;
+  p.width = whole.width * Real(1.0 / pieces);
+  for (int k = 1; k <= pieces; ++k) {
+    p.right = Real(k * (1.0 / pieces));
+    if (k == pieces) p.q1 = whole.q1, p.d1 = whole.d1;
+    else look_within<Reduction>(x, step, p.right, p.q1, p.d1);
+    turn_rates_within<E, Reduction>(x, item, of, step, p, where);
+    if (const auto twice = where & may_turn(sign, p) & !turns(p); any(twice)) {
+      const Real part = bending_point(p);
+      auto first = p, second = p;
+      first.right = second.left = fma(p.right - p.left, part, p.left);
+      first.width = part * p.width, second.width = p.width - first.width;
+      look_within<Reduction>(x, step, first.right, first.q1, first.d1);
+      second.q0 = first.q1, second.d0 = first.d1;
+      turn_rates_within<E, Reduction>(x, item, of, step, first, twice);
+      turn_rates_within<E, Reduction>(x, item, of, step, second, twice);
+    }
+    p.left = p.right, p.q0 = p.q1, p.d0 = p.d1;
+  }
 }
 
 template <class E, class R>
