@@ -235,7 +235,8 @@ void expect_orders(const char* what, const System& system, double least = 2e-11)
   each_method<System>([&](auto m) {
     using M = decltype(m);
     if constexpr (is_too_exact<M>) {
-      for (double e : largest_of<System>(errors_after<M>(system, 1.5, 12))) EXPECT_LT(e, 2e-12) << M::name << ", " << what;
+      for (double e : largest_of<System>(errors_after<M>(system, 1.5, 12)))
+        EXPECT_LT(e, 2e-12) << M::name << ", " << what;
       return;
     }
     const auto orders = observed_orders<M>(system, 1.5, 8, least);
