@@ -228,6 +228,8 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
       x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<integer_of<T>>(from.integers[k++]); });
   x.status.v = static_cast<integer_of<T>>(status::interrupted);
   x.far_steps.v = T(0.0);
+  // A step that was given up may be rounding of t, and would show no reason for a failure.
+  x.h = max(x.h, pack<T, 1>(64.0 * limits<T>::epsilon) * abs(x.t));
   return x;
 }
 

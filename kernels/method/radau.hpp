@@ -128,7 +128,8 @@ SALTUS_FN void move_stages(radau_stages<Method, Real, n>& at, const radau_stages
     pair[p] = w.pair[p].solve(pair[p]);
   });
   Real square = Real(0.0);
-  static_for<count>([&](auto i) SALTUS_INLINE_LAMBDA {
+  static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(stage)::value;
     vec<Real, n> change;
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       Real sum = Real(0.0);
