@@ -65,7 +65,7 @@ class collocation_matrix {
   mass_matrix<System, Real, n> mass_[count];
   factors pivot_[count];
   block by_first_;  ///< pivot[0]^-1 M
-  /// Of the matrix that remains when the first stage is eliminated: below the diagonal the blocks by which a row is reduced, above it those
+  /// The matrix that remains when the first stage is eliminated: blocks below the diagonal reduce the rows there, blocks above it are those
   /// of the reduced rows.
   block rest_[count][count];
 

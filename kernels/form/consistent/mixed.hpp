@@ -44,8 +44,9 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
 /// A singular mass matrix whose rows mix time derivatives. The search takes steps of implicit Euler, each over an instant in which the
 /// solution hardly changes. The first step satisfies the constraints; the later ones give the slope for the way back to t. Rows that add up
 /// to a constraint also add up the rounding of a step's slopes, so another step follows as long as steps differ: it removes the residual of
-/// the last. A final step, over a time in which states change by a fraction well above rounding, gives the time derivatives. Of floats an
-/// instant is so long that steps differ by the curvature of the solution: four steps, whose difference corrects both.
+/// the last. A final step, over a time in which states change by a fraction well above rounding, gives the time derivatives. With
+/// floats an instant is so long that the curvature of the solution makes steps differ. The search then takes four steps, and their
+/// difference corrects the state and the slope.
 template <class System, class Form, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_freely(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                const restart<Form, Real>& start) {
