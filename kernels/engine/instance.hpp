@@ -282,6 +282,9 @@ struct instance : abi::counters<typename Real::integer> {
   integer slot, sample, status;
 
   /// The numbers that the method remembers, which are first in the list and no part of a snapshot: another method may continue it.
+  /// Knots of tables and ends of windows need no landing.
+  static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::stops_at_windows;
+
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_remembered(A& a, B& b, F&& body) {
     if constexpr (methods::has_memory<typename E::Method>)
@@ -321,9 +324,9 @@ struct instance : abi::counters<typename Real::integer> {
       each<E::form::piece_numbers>([&](int i)
                                        SALTUS_INLINE_LAMBDA { body(a.constants.pieces[i], b.constants.pieces[i]); });
       body(a.next_knot, b.next_knot);
-      body(a.t_stop, b.t_stop);
     }
     body(a.next_sample, b.next_sample);
+    if constexpr (sailing_passes_stops) body(a.t_stop, b.t_stop);
     each<E::reduced_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
     if constexpr (E::kept_directions > 0) {
       each<E::reductions * E::kept_directions>(
@@ -340,7 +343,7 @@ struct instance : abi::counters<typename Real::integer> {
     body(a.t_begin, b.t_begin);
     body(a.t_end, b.t_end);
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { body(a.next_time_event[i], b.next_time_event[i]); });
-    if constexpr (E::form::tables == 0) body(a.t_stop, b.t_stop);
+    if constexpr (!sailing_passes_stops) body(a.t_stop, b.t_stop);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
       body(a.event_time[i], b.event_time[i]);
       body(a.event_interval[i], b.event_interval[i]);
