@@ -21,6 +21,7 @@ template <class E, class Real>
 struct bracket {
   mask_of<Real> found;
   Real lo, hi;
+  Real guess = Real(-1.0);  ///< of the root, if it lies within
 };
 
 /// The guards' sides at the start of the step: +1 or -1, and 0 for a guard that is not armed.
@@ -144,6 +145,28 @@ SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a
   return r;
 }
 
+/// A guess of the first root between `a`, where no guard has left its side, and `b`. The straight lines between the guards' values choose
+/// the guard. Its root is that of the parabola through both values and the slope at `b`, after a step of Newton's method on the cubic.
+template <class E, class Real>
+SALTUS_FN Real guess_root(const vec<Real, E::ng>& side, const guards_at<E, Real>& a, const guards_at<E, Real>& b) {
+  const Real width = b.s - a.s;
+  Real g0 = Real(1.0), r0 = Real(0.0), g1 = Real(0.0), r1 = Real(0.0);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real from = side[i] * a.g.value[i], to = side[i] * b.g.value[i];
+    const auto first = (to <= Real(0.0)) & (from * (g0 - g1) <= g0 * (from - to)) & (side[i] != Real(0.0));
+    g0 = select(first, from, g0);
+    g1 = select(first, to, g1);
+    r0 = select(first, side[i] * width * a.g.rate[i], r0);
+    r1 = select(first, side[i] * width * b.g.rate[i], r1);
+  });
+  // g(u) = g1 - r1 u + c u^2 + d u^2 (1 - u) at the part u of the width before b
+  const Real c = (g0 - g1) + r1, d = (r0 - r1) + (c + c);
+  const Real u = -(g1 + g1) / (sqrt(max(r1 * r1 - Real(4.0) * c * g1, Real(0.0))) - r1);
+  const Real value = fma(u, fma(u, fma(d, Real(1.0) - u, c), -r1), g1);
+  const Real slope = fma(u, fma(d, fma(Real(-3.0), u, Real(2.0)), c + c), -r1);
+  return fma(value / slope - u, width, b.s);
+}
+
 /// The first bracket between two places of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the
 /// step, or a crossing that was passed silently), and its end.
 template <class E, class Real>
@@ -152,7 +175,7 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
                                        mask_of<Real> where) {
   constexpr int pieces = E::Method::order >= 7 ? 8 : 4;
   bracket<E, Real> r{mask_of<Real>::all(false), Real(0.0), Real(1.0)};
-  guards_at<E, Real> a = begin;
+  guards_at<E, Real> a = begin, before = begin, beyond = end;
   const auto keep_first = [&](mask_of<Real> m, Real s) SALTUS_INLINE_LAMBDA {
     assign_where(m, r.hi, select(r.found, min(r.hi, s), s));
     r.found = r.found | m;
@@ -162,7 +185,10 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
     const mask_of<Real> open = where & !r.found & (b.s > a.s);
     const Real width = b.s - a.s;
     assign_where(open, r.lo, a.s);
-    keep_first(open & any_crossed<E, Real>(side, b.g), b.s);
+    const auto across = open & any_crossed<E, Real>(side, b.g);
+    keep_first(across, b.s);
+    before = select<E, Real>(across, a, before);
+    beyond = select<E, Real>(across, b, beyond);
     for (int i = 0; i < E::ng; ++i) {
       const auto watched = open & (side[i] != Real(0.0));
       const auto plain = watched & !has_crossed(side[i], b.g.value[i], b.g.rate[i]) &
@@ -190,6 +216,7 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
     }
     a = select<E, Real>(b.s > a.s, b, a);
   }
+  r.guess = guess_root<E, Real>(side, before, beyond);
   return r;
 }
 

@@ -98,7 +98,9 @@ SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int attempts)
 template <class E, class Real>
 SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
                                             bracket<E, Real>& b, mask_of<Real> where) {
-  Real at = Real(0.5) * (b.lo + b.hi), guard = Real(-1.0), last = Real(0.0);
+  const auto is_guessed = (b.guess > b.lo) & (b.guess < b.hi);
+  Real at = select(is_guessed, b.guess, Real(0.5) * (b.lo + b.hi)), guard = Real(-1.0);
+  Real last = select(is_guessed, b.hi - b.lo, Real(0.0));
   mask_of<Real> open = where;
   for (int attempts = 0; attempts < 40 && any(open); ++attempts) {
     const auto here = on_step(at);

@@ -60,6 +60,7 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const se
   s.found.found = (s.found.found & !where) | (where & onward.found);
   assign_where(where, s.found.lo, onward.lo);
   assign_where(where, s.found.hi, onward.hi);
+  assign_where(where, s.found.guess, onward.guess);
 }
 
 /// The guards that may leave and come back in a step that is landed, if any guard in the lanes of `where` is not armed: the same result as
