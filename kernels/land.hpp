@@ -106,13 +106,25 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   return due;
 }
 
+/// A quick landing accepts a whole step where conditions are passed without an event. Elsewhere few parked steps are without one.
+template <class E>
+inline constexpr bool lands_whole_steps = !E::is_quick || E::form::kinds::has_conditions;
+
 /// Walls that are due though no guard has crossed them, 1 where due: within rounding if no step is short enough (`stuck`); at zero with
 /// time derivative zero; or so near that the guard has no smaller value on the way to its root.
 template <class E, class Real>
-SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const trial<E, Real>& a,
-                                              const landing<E, Real>& p, mask_of<Real> stuck, mask_of<Real> whole,
-                                              mask_of<Real> spurious) {
+SALTUS_FN_COLD vec<Real, E::ng> walls_reached(instance<E, Real>& x, const trial<E, Real>& a, const landing<E, Real>& p,
+                                              mask_of<Real> stuck, mask_of<Real> whole, mask_of<Real> spurious) {
   vec<Real, E::ng> due;
+  if constexpr (E::is_quick) {
+    auto rests = mask_of<Real>::all(!lands_whole_steps<E>);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      due[i] = Real(0.0);
+      rests = rests | comes_to_rest<E>(i, x.constants.guard_values[i], a.g.value[i], a.g.rate[i]);
+    });
+    leave_to_full(x, stuck | (whole & rests) | spurious);
+    return due;
+  }
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     auto at_wall = stuck & stands_at_wall(x, i);
     if (E::form::traits(i).side == unilateral) {
@@ -209,6 +221,15 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
   if (watches) end_accumulations(x, due, arriving, !jumps, fires & is_under_way(x), tol, run);
 }
 
+/// Ends lanes whose event is not located, but for those that come to rest there.
+template <class E, class Real, class Run>
+SALTUS_FN void end_unlocated(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                             const tolerances<E, Real>& tol, const Run& run) {
+  if (any(tol.zeno_part > Real(0.0)))
+    where = where & !come_to_rest(x, find_sunken(x, a, where, tol.zeno_part), tol, run);
+  end_where(x.status, where, status::not_located);
+}
+
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
@@ -222,13 +243,18 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const searched_step<E, Real> step(x, a, interpolant);
   auto s = search_step(x, a, step, active, tol);
   if constexpr (has_one_way_guards<E>)
-    if (const auto suspected = suspect_unarmed(x, a, step, active); any(active & suspected.any_comes_back()))
-      active = active & !stop_on_the_way(x, a, step, s, suspected, active & suspected.any_comes_back(), tol, run);
+    if (const auto suspected = suspect_unarmed(x, a, step, active); any(active))
+      seldom(x, active & suspected.any_comes_back(), [&]() SALTUS_INLINE_LAMBDA {
+        active = active & !stop_on_the_way(x, a, step, s, suspected, active & suspected.any_comes_back(), tol, run);
+      });
   // locate
+  if constexpr (E::is_quick) active = active & is_under_way(x);
   const auto crossing = active & s.found.found;
   const auto p = locate<E, Real>(x, a, step.guards, s.side, s.from.s, s.found, crossing, tol);
-  take_again<E, Real>(x, a, active & p.broken, tol);
+  seldom(x, active & p.broken, [&]() SALTUS_INLINE_LAMBDA { take_again<E, Real>(x, a, active & p.broken, tol); });
   active = active & !p.broken;
+  seldom(x, active & p.failed, [&]() SALTUS_INLINE_LAMBDA { end_unlocated(x, a, active & p.failed, tol, run); });
+  if constexpr (E::is_quick) active = active & is_under_way(x);
   // The whole step is committed in three cases: the event is past t_stop; it is where a step must end (at a time event both are then due);
   // or the root does not exist, at the very end of the step.
   const Real tau = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
@@ -237,14 +263,11 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto whole = (p.t > x.t_stop) | together | (p.spurious & (a.t1 - p.t <= Real(0.5) * tau));
   const auto moved = crossing & active & !whole & !p.failed;
   const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.spurious);
-  if (const auto rest = active & !moved & !p.failed; any(rest)) {
-    accept_step(x, a, rest, tol, run);
-    update_step_size(x, a, rest, tol);
-  }
-  auto lost = active & p.failed;
-  if (any(lost) && any(tol.zeno_part > Real(0.0)))
-    lost = lost & !come_to_rest(x, find_sunken(x, a, lost, tol.zeno_part), tol, run);
-  end_where(x.status, lost, status::not_located);
+  if constexpr (lands_whole_steps<E>)
+    if (const auto rest = active & !moved & !p.failed; any(rest)) {
+      accept_step(x, a, rest, tol, run);
+      update_step_size(x, a, rest, tol);
+    }
   move_to(x, p, moved, tol, run);
   remember_rejection(x.memory, moved, false);
   if constexpr (E::certified) assign_where(moved, x.doubts, Real(0.0));

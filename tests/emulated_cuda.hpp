@@ -2,6 +2,7 @@
 // one after another, and chunks to run on it and on CPU lanes.
 #pragma once
 
+#include <bit>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ void emulate_thread(std::string_view kernel, const abi::device_chunk& chunk,
   if (kernel == "saltus_begin") rounds.begin_fresh();
   else if (kernel == "saltus_sail") rounds.sail_ready();
   else if (kernel == "saltus_land") rounds.land_parked();
+  else if (kernel == "saltus_land_quickly")
+    cuda_rounds<quick<E>, Warp>(chunk, std::bit_cast<tolerances<quick<E>, pack<typename E::T, 1>>>(tol), warp)
+        .land_quickly();
   else if (kernel == "saltus_turn_over") rounds.turn_over();
   else throw host::error(host::exit_failure, "no kernel " + std::string(kernel));
 }

@@ -49,6 +49,7 @@ class emulated_run {
     chunk_.ready = {{lists_[0].data(), lists_[1].data()}};
     chunk_.parked = {{lists_[2].data(), lists_[3].data()}};
     chunk_.vacant = {{lists_[4].data(), lists_[5].data()}};
+    if (has_quick_landings<E> && !abi::appends_events(how)) chunk_.unlanded = lists_[6].data();
     chunk_.events = {s.event_rows, slot_.data(), time_.data(), guard_.data(), before_.data(), after_.data()};
     const auto all = static_cast<std::size_t>(c.count),
                record = static_cast<std::size_t>(cuda_module_of<E>.snapshot_reals),
@@ -66,6 +67,8 @@ class emulated_run {
     for (rounds = 0; !is_done(); ++rounds) {
       launch("saltus_begin", spread_.threads);
       launch("saltus_sail", spread_.threads);
+      if (chunk_.unlanded != nullptr) launch("saltus_land_quickly", spread_.threads);
+      if (chunk_.unlanded != nullptr) left_to_full_landings += progress.unlanded;
       launch("saltus_land", spread_.threads);
       if (progress.rows > spread_.event_rows) throw std::logic_error("the event log overflows");
       launch("saltus_turn_over", 1);
@@ -83,6 +86,7 @@ class emulated_run {
 
   abi::device_progress progress;
   int rounds = 0;
+  long long left_to_full_landings = 0;  ///< by quick ones
 
  private:
   void launch(const char* kernel, int threads) {
@@ -102,7 +106,7 @@ class emulated_run {
   spread spread_;
   std::vector<typename E::T> reals_;
   std::vector<integer_of<typename E::T>> integers_;
-  std::vector<int> lists_[6];
+  std::vector<int> lists_[7];
   std::vector<long long> slot_;
   std::vector<double> time_, before_, after_;
   std::vector<int> guard_;

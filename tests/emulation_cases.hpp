@@ -9,9 +9,9 @@
 
 namespace saltus::test {
 
-/// Runs `count` instances on lanes and on the emulated device; `swept` goes from `from` to `to`.
+/// Runs some instances on lanes and on the emulated device; `swept` goes from `from` to `to`.
 template <class E>
-void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
+void expect_same_as_lanes_with(host::plan p, int swept, double from, double to) {
   if constexpr (E::inject) p.inject_exceptions = 0.3;
   if constexpr (E::samples) p.sample_count = 9;
   if constexpr (E::reductions > 0) p.reductions.resize(E::reductions);
@@ -44,7 +44,20 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
       for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) trials += here.steps[i] + here.rejected[i];
       EXPECT_EQ(trials, device.progress.used.lane_turns);
       EXPECT_LE(device.progress.used.landed, device.progress.used.lane_turns);
+      // Few of many landings are no quick ones.
+      if (count == 1000 && !p.log_events) { EXPECT_LT(4 * device.left_to_full_landings, device.progress.used.landed); }
     }
+  }
+}
+
+/// With an event log, where all landings are full, and without one, where there may be quick ones.
+template <class E>
+void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
+  expect_same_as_lanes_with<E>(p, swept, from, to);
+  if constexpr (has_quick_landings<E>) {
+    SCOPED_TRACE("without an event log");
+    p.log_events = false;
+    expect_same_as_lanes_with<E>(p, swept, from, to);
   }
 }
 

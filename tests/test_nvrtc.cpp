@@ -301,6 +301,19 @@ TEST(nvrtc, a_second_time_a_module_comes_from_the_cache) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(first.kernels()[i].registers, second.kernels()[i].registers);
 }
 
+TEST(nvrtc, quick_landings_are_made_where_full_ones_are_long) {
+  const auto names = [](const char* problem) {
+    std::string all;
+    for (const kernel_report& k :
+         build_cuda_module(plan_for(describe_model(find_model(problem)), "dp5", true, in_double), 90).kernels())
+      all += k.name + " ";
+    return all;
+  };
+  EXPECT_EQ(names("lorenz"), "saltus_begin saltus_sail saltus_land ");
+  EXPECT_EQ(names("bok_1"), "saltus_begin saltus_sail saltus_land ");
+  EXPECT_EQ(names("relief_valve"), "saltus_begin saltus_sail saltus_land_quickly saltus_land ");
+}
+
 // NVRTC does not report the files that it reads.
 TEST(nvrtc, a_module_is_compiled_anew_when_an_included_file_has_changed) {
   const auto folder = std::filesystem::path(testing::TempDir());

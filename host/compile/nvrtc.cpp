@@ -265,9 +265,11 @@ std::string cuda_version_text(int version) { return fmt::format("{}.{}", version
 
 std::vector<kernel_report> cuda_module_code::kernels() const {
   std::vector<kernel_report> all;
-  for (const built_cuda* part : {&begin, &sail, &land})
-    for (const kernel_report& k : part->kernels)
-      if (k.name == "saltus_begin" || k.name == "saltus_sail" || k.name == "saltus_land") all.push_back(k);
+  for (const built_cuda* part : {&begin, &sail, quick ? &*quick : nullptr, &land})
+    if (part != nullptr)
+      for (const kernel_report& k : part->kernels)
+        if (k.name != "saltus_describe" && k.name != "saltus_tolerances" && k.name != "saltus_turn_over")
+          all.push_back(k);
   return all;
 }
 
@@ -343,15 +345,34 @@ cuda_module_code build_sailing(const plan& p, int capability) {
   return module;
 }
 
+namespace {
+struct landing_kernels {
+  built_cuda full;
+  std::optional<built_cuda> quick;
+};
+
+/// Quick landings pay where the code of a full one does not fit into the instruction cache of a multiprocessor, some 128 KiB. Where it is
+/// much longer, NVRTC would take minutes for another kernel.
+landing_kernels build_landing(const plan& p, int capability) {
+  constexpr int fits = 8'192, longest = 50'000;  // instructions
+  landing_kernels r{build_part(p, capability, "SALTUS_CUDA_LAND(engine)"), {}};
+  const int length = r.full.kernels.empty() ? 0 : r.full.kernels.front().instructions;
+  if (length > fits && length < longest) r.quick = build_part(p, capability, "SALTUS_CUDA_LAND_QUICKLY(engine)");
+  return r;
+}
+}  // namespace
+
 cuda_module_code build_cuda_module(const plan& p, int capability) {
   const auto begin = std::chrono::steady_clock::now();
-  auto landing = std::async(std::launch::async, build_part, p, capability, "SALTUS_CUDA_LAND(engine)");
+  auto landing = std::async(std::launch::async, build_landing, p, capability);
   auto sailing = std::async(std::launch::async, build_sailing, p, capability);
   built_cuda beginning = build_part(p, capability, "SALTUS_CUDA_BEGIN(engine)");
   auto module = sailing.get();
   module.begin = std::move(beginning);
-  module.land = landing.get();
-  if (module.begin.compiled || module.seconds > 0 || module.land.compiled)
+  auto [full, quick] = landing.get();
+  module.land = std::move(full);
+  module.quick = std::move(quick);
+  if (module.begin.compiled || module.seconds > 0 || module.land.compiled || (module.quick && module.quick->compiled))
     module.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return module;
 }

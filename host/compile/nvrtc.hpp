@@ -2,6 +2,7 @@
 // for CPUs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,13 +32,14 @@ struct built_cuda {
 
 /// The kernels of a module (run/on_cuda.cuh), compiled in three texts.
 struct cuda_module_code {
-  built_cuda begin, sail, land;  ///< `begin` also has those for single threads
-  int sailing_warps = 0;         ///< the number of warps for which the registers of sailing were bounded; 0: no bound
-  int candidates = 1;            ///< number of register bounds of sailing that were compiled
-  double seconds = 0;            ///< until all was compiled; 0: all was in the cache
+  built_cuda begin, sail, land;     ///< `begin` also has those for single threads
+  std::optional<built_cuda> quick;  ///< quick landings, if they pay
+  int sailing_warps = 0;  ///< the number of warps for which the registers of sailing were bounded; 0: no bound
+  int candidates = 1;     ///< number of register bounds of sailing that were compiled
+  double seconds = 0;     ///< until all was compiled; 0: all was in the cache
 
   const std::string& key() const { return sail.key; }
-  std::vector<kernel_report> kernels() const;  ///< begin, sail and land
+  std::vector<kernel_report> kernels() const;  ///< begin, sail, quick landings if there are any, and land
 };
 
 /// Warps that each of the four schedulers of a multiprocessor holds if registers are the only limit.

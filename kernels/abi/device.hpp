@@ -1,7 +1,8 @@
 // The boundary between the host program and a module compiled for a CUDA device: arguments of its kernels and shared data.
 //
-// All pointers in these structs point to device memory. A module exports four kernels (run/on_cuda.cuh), which the host launches round after
-// round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and saltus_turn_over (with one). Their arguments are a
+// All pointers in these structs point to device memory. A module exports five kernels (run/on_cuda.cuh), which the host launches round after
+// round: saltus_begin, saltus_sail, saltus_land_quickly if there are quick landings, saltus_land (each with any number of threads) and
+// saltus_turn_over (with one). Their arguments are a
 // device_chunk and the run's tolerances. The kernels alone know the layout of the tolerances: saltus_tolerances makes them from the settings
 // once per run, and the host passes on their bytes. saltus_tolerances and saltus_describe, which writes a device_module, are launched with
 // one thread.
@@ -70,6 +71,7 @@ struct device_progress {
   alignas(256) int ready[2];  ///< lengths of the lists
   alignas(256) int parked[2];
   alignas(256) int vacant[2];
+  alignas(256) int unlanded;
   alignas(256) int taken;  ///< ready places that warps have asked for in this round
 
   alignas(256) long long next;  ///< the first slot that has not begun
@@ -88,6 +90,7 @@ struct device_chunk {
   const int* order;  ///< [in.count] slots in the order in which they begin; null: in ascending order
   device_pool pool;
   device_list ready, parked, vacant;
+  int* unlanded;  ///< places that a quick landing leaves to a full one in the same round; null: all landings are full
   device_events events;
   device_exceptions exceptions;
   device_progress* progress;
@@ -103,12 +106,15 @@ struct device_module {
   int record_slot;                    ///< index of the chunk's slot among the integers
   int rows_per_landing;               ///< the most rows that one landing adds to the event log
   int tolerance_bytes;                ///< size of the kernels' second argument
+  bool lands_quickly;                 ///< it exports saltus_land_quickly
 };
+
+/// True if landings append rows to the log of a chunk. A landing that is begun twice would append them twice.
+constexpr bool appends_events(const settings& how) { return how.log_events != 0 && !has_bounded_log(how); }
 
 /// Number of parked places that may land while the event log has `rows` rows, so that it cannot overflow.
 constexpr int landable_places(const device_chunk& c, long long rows, int rows_per_landing) {
-  const bool appends = c.how.log_events != 0 && !has_bounded_log(c.how);
-  const long long room = appends ? (c.events.capacity - rows) / rows_per_landing : c.pool.places;
+  const long long room = appends_events(c.how) ? (c.events.capacity - rows) / rows_per_landing : c.pool.places;
   return static_cast<int>(room < c.pool.places ? room : c.pool.places);
 }
 

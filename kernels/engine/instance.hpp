@@ -158,6 +158,7 @@ struct engine {
   static constexpr int logged_point = model_states + logged_outputs;
   static constexpr int logged = logged_point + kept_directions;  ///< numbers kept of a state at an event
   static constexpr bool bounds_log = Options.bounds_log;
+  static constexpr bool is_quick = false;  ///< event/quick.hpp
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
   static constexpr int reduced_numbers = (numbers_kept_for<Reductions> + ... + 0);
@@ -281,10 +282,10 @@ struct instance : abi::counters<typename Real::integer> {
   vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
   integer slot, sample, status;
 
-  /// The numbers that the method remembers, which are first in the list and no part of a snapshot: another method may continue it.
   /// Knots of tables and ends of windows need no landing.
   static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::stops_at_windows;
 
+  /// The numbers that the method remembers, which are first in the list and no part of a snapshot: another method may continue it.
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_remembered(A& a, B& b, F&& body) {
     if constexpr (methods::has_memory<typename E::Method>)
@@ -325,8 +326,8 @@ struct instance : abi::counters<typename Real::integer> {
                                        SALTUS_INLINE_LAMBDA { body(a.constants.pieces[i], b.constants.pieces[i]); });
       body(a.next_knot, b.next_knot);
     }
-    body(a.next_sample, b.next_sample);
     if constexpr (sailing_passes_stops) body(a.t_stop, b.t_stop);
+    body(a.next_sample, b.next_sample);
     each<E::reduced_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
     if constexpr (E::kept_directions > 0) {
       each<E::reductions * E::kept_directions>(

@@ -317,7 +317,8 @@ template <class E, class T, int W, class Run>
 SALTUS_FN void end_accumulations(instance<E, pack<T, W>>& x, const due_events<E, pack<T, W>>& due,
                                  const arrival<E, pack<T, W>>& arriving, mask_of<pack<T, W>> stays,
                                  mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol, const Run& run) {
-  come_to_rest(x, find_accumulations(x, due, arriving, stays, where, tol.zeno_part), tol, run);
+  const auto resting = find_accumulations(x, due, arriving, stays, where, tol.zeno_part);
+  seldom(x, resting.where, [&]() SALTUS_INLINE_LAMBDA { come_to_rest(x, resting, tol, run); });
 }
 
 }  // namespace saltus

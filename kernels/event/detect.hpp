@@ -6,6 +6,7 @@
 // of three, are found too. The result is a bracket [lo, hi]: no guard has left its side at lo, one has at hi.
 #pragma once
 
+#include "event/quick.hpp"
 #include "event/sides.hpp"
 
 namespace saltus {
@@ -170,9 +171,9 @@ SALTUS_FN Real guess_root(const vec<Real, E::ng>& side, const guards_at<E, Real>
 /// The first bracket between two places of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the
 /// step, or a crossing that was passed silently), and its end.
 template <class E, class Real>
-SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
-                                       const guards_at<E, Real>& begin, const guards_at<E, Real>& end,
-                                       mask_of<Real> where) {
+SALTUS_FN_COLD bracket<E, Real> detect(instance<E, Real>& x, const guards_on_step<E, Real>& on_step,
+                                       const vec<Real, E::ng>& side, const guards_at<E, Real>& begin,
+                                       const guards_at<E, Real>& end, mask_of<Real> where) {
   constexpr int pieces = E::Method::order >= 7 ? 8 : 4;
   bracket<E, Real> r{mask_of<Real>::all(false), Real(0.0), Real(1.0)};
   guards_at<E, Real> a = begin, before = begin, beyond = end;
@@ -189,7 +190,7 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
     keep_first(across, b.s);
     before = select<E, Real>(across, a, before);
     beyond = select<E, Real>(across, b, beyond);
-    for (int i = 0; i < E::ng; ++i) {
+    const auto look_for_dip = [&](int i) SALTUS_INLINE_LAMBDA {
       const auto watched = open & (side[i] != Real(0.0));
       const auto plain = watched & !has_crossed(side[i], b.g.value[i], b.g.rate[i]) &
                          (side[i] * a.g.rate[i] < Real(0.0)) & (side[i] * b.g.rate[i] > Real(0.0));
@@ -199,10 +200,12 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
       const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
       const auto falls = max(max(r0, r1), Real(3.0) * (g1 - g0) - (r0 + r1)) < Real(0.0);  // throughout
       const auto doubtful = watched & !plain & !excluded & !falls;
-      if (none(plain | doubtful)) continue;
+      if (none(plain | doubtful)) return;
       const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
+      if constexpr (E::is_quick)
+        return leave_to_full(x, plain | (doubtful & cubic.has_minimum & is_inside(cubic.inflection)));
       const auto hidden = doubtful & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
-      if (none(plain | hidden)) continue;
+      if (none(plain | hidden)) return;
       guards_at<E, Real> from = a, to = b;
       if (any(hidden)) {
         const auto between = on_step(select(hidden, fma(width, cubic.inflection, a.s), a.s));
@@ -213,7 +216,10 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
       const auto falls_and_rises = (side[i] * from.g.rate[i] < Real(0.0)) & (side[i] * to.g.rate[i] > Real(0.0));
       const auto bottom = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
       keep_first(bottom.found, bottom.hi);
-    }
+    };
+    if constexpr (E::is_quick) each<E::ng>(look_for_dip);  // so short that it is not worth a loop
+    else
+      for (int i = 0; i < E::ng; ++i) look_for_dip(i);
     a = select<E, Real>(b.s > a.s, b, a);
   }
   r.guess = guess_root<E, Real>(side, before, beyond);

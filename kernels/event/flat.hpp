@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/step_system.hpp"
+#include "event/quick.hpp"
 #include "event/sides.hpp"
 #include "method/method_concept.hpp"
 
@@ -107,13 +108,14 @@ SALTUS_FN mask_of<Real> settle_flat(instance<E, Real>& x, const vec<Real, E::n>&
     const auto flat = flat_at_zero<E>(constants.guard_values, rates, where);
     Real sum = Real(0.0);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { sum = sum + flat[i]; });
-    if (none(sum > Real(0.5))) return below;
-    if constexpr (methods::has_memory<typename E::Method>) constants.past.forget(where);
-    const auto side = sides_ahead(x, f, step_system<E, Real>{constants, &tol}, flat);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      const auto down = side[i] < Real(0.0);
-      constants.guard_values[i] = select(down, Real(-limits<typename E::T>::smallest), constants.guard_values[i]);
-      below = below | down;
+    seldom(x, sum > Real(0.5), [&]() SALTUS_INLINE_LAMBDA {
+      if constexpr (methods::has_memory<typename E::Method>) constants.past.forget(where);
+      const auto side = sides_ahead(x, f, step_system<E, Real>{constants, &tol}, flat);
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+        const auto down = side[i] < Real(0.0);
+        constants.guard_values[i] = select(down, Real(-limits<typename E::T>::smallest), constants.guard_values[i]);
+        below = below | down;
+      });
     });
   }
   return below;

@@ -183,11 +183,10 @@ struct proven_bracket {
     proven = proven | ends;
     return nothing & !widens & !ends;
   }
-  /// For the lanes of `open`: Newton's choice if it lies inside; otherwise ITP's, or an upper end that is not yet proven.
-  SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int attempts, mask_of<Real> open) const {
-    const auto inside = (newton > lo) & (newton < hi) & trust_newton;
-    if (none(open & !inside)) return newton;
-    return select(inside, newton, select(proven, interpolate_truncate_project(attempts), hi));
+  SALTUS_FN mask_of<Real> holds(Real theta) const { return (theta > lo) & (theta < hi); }
+  /// The next place where Newton's is not to be used: ITP's, or an upper end that is not yet proven.
+  SALTUS_FN Real without_newton(int attempts) const {
+    return select(proven, interpolate_truncate_project(attempts), hi);
   }
 
  private:
@@ -344,7 +343,9 @@ SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, c
                                     mask_of<Real> closed, mask_of<Real>& lost, aim<Real>& result) {
   const auto is_wall = has_crossed_wall(p);
   auto wrong = closed & !p.failed & !(is_wall ^ result.across);
-  if (any(wrong)) step_to<E, Real>(p, x, f, side, select(is_wall, b.lo, b.hi) * h, wrong, lost, result);
+  seldom(x, wrong, [&]() SALTUS_INLINE_LAMBDA {
+    step_to<E, Real>(p, x, f, side, select(is_wall, b.lo, b.hi) * h, wrong, lost, result);
+  });
   result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
   p.failed = p.failed | lost;
 }
@@ -393,7 +394,13 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
       if (any(close))
         open = open & !follow_to_root<E, Real>(p, x, side, result, x.t + b.lo * h, x.t + b.hi * h, near, close, tol);
     }
-    theta = select(open, b.next(theta + target.to_root / h, trust, attempts, open), theta);
+    const Real newton = theta + target.to_root / h;
+    const auto trusted = b.holds(newton) & trust;
+    Real next = newton;
+    seldom(x, open & !trusted,
+           [&]() SALTUS_INLINE_LAMBDA { next = select(trusted, newton, b.without_newton(attempts)); });
+    if constexpr (E::is_quick) open = open & is_under_way(x);
+    theta = select(open, next, theta);
   }
   p.failed = open | lost;
   leave_closed_bracket(p, x, f, side, b, h, closed, lost, result);
@@ -472,28 +479,29 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   const step_system<E, Real> f{x.constants, &tol};
   const Real onward = time_to_last_concurrent<E, Real>(p, side, first, tol);
   const auto moves = where & (onward > Real(0.0));
-  if (none(moves)) return moves;
-  auto bent = mask_of<Real>::all(false);
-  const Real part = Real(0.5) * onward * onward / p.s.h;
-  const auto derivative = p.s.f1();
-  vec<Real, E::n> y = move_along(f, p.t, p.y, onward, derivative);
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-    bent = bent | (abs(derivative[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
+  seldom(x, moves, [&]() SALTUS_INLINE_LAMBDA {
+    auto bent = mask_of<Real>::all(false);
+    const Real part = Real(0.5) * onward * onward / p.s.h;
+    const auto derivative = p.s.f1();
+    vec<Real, E::n> y = move_along(f, p.t, p.y, onward, derivative);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      bent = bent | (abs(derivative[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
+    });
+    const Real t = p.t + onward;
+    const auto g = E::form::guards_along(t, y, derivative, x.constants);
+    move_quadratures<E>(p.s, x, {p.t, p.y, derivative}, {t, y, derivative}, moves);
+    assign_where(moves, p.t, t);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moves, p.y[i], y[i]); });
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      assign_where(moves, p.g.value[i], g.value[i]);
+      assign_where(moves, p.g.rate[i], g.rate[i]);
+    });
+    if (any(bent & moves)) {
+      const auto s = part_of_step(x, f, p.s, t - x.t);
+      count_evaluations(x, s, bent & moves);
+      take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.constants), bent & moves);
+    }
   });
-  const Real t = p.t + onward;
-  const auto g = E::form::guards_along(t, y, derivative, x.constants);
-  move_quadratures<E>(p.s, x, {p.t, p.y, derivative}, {t, y, derivative}, moves);
-  assign_where(moves, p.t, t);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moves, p.y[i], y[i]); });
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(moves, p.g.value[i], g.value[i]);
-    assign_where(moves, p.g.rate[i], g.rate[i]);
-  });
-  if (any(bent & moves)) {
-    const auto s = part_of_step(x, f, p.s, t - x.t);
-    count_evaluations(x, s, bent & moves);
-    take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.constants), bent & moves);
-  }
   return moves;
 }
 
@@ -546,7 +554,7 @@ SALTUS_FN_COLD Real time_in_rounding(const landing<E, Real>& p, const instance<E
 /// distance, and then a shift that grows until every due guard is on its proper side. In the lanes of `concurrent` several guards have been
 /// passed, and no step goes back.
 template <class E, class Real>
-SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, const vec<Real, E::ng>& side, Real h,
+SALTUS_FN_COLD void step_aside(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side, Real h,
                                aim<Real> target, mask_of<Real> concurrent, mask_of<Real> where,
                                const tolerances<E, Real>& tol) {
   using T = typename E::T;
@@ -563,11 +571,12 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
   for (int attempts = 0; attempts < most_shifts && any(seeking); ++attempts) {
     const Real onward = d + move + select(target.unilateral, -shift, shift);
     const auto drowns = seeking & !is_drowned & ((abs(onward) > reach) | mask_of<Real>::all(attempts == shifts - 1));
-    if (any(drowns)) {
+    seldom(x, drowns, [&]() SALTUS_INLINE_LAMBDA {
       is_drowned = is_drowned | drowns;
       in_rounding = select(drowns, min(time_in_rounding(p, x, side, reach), Real(0x1p-10) * h), in_rounding);
       reach = max(reach, Real(5.0) * in_rounding);
-    }
+    });
+    if constexpr (E::is_quick) seeking = seeking & is_under_way(x);
     d = select(abs(onward) <= reach, onward, d);
     auto y = move_along(step_system<E, Real>{x.constants, &tol}, t0, y0, d, f);
     // The result may not lie before the step, which begins on the proper side of every guard.

@@ -55,7 +55,7 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const se
   } else {
     if constexpr (detects_on_series<E>)
       onward = detect_on_series<E, Real>(step.series, s.side, s.from, step.end, where);
-    else onward = detect<E, Real>(on_step, s.side, s.from, step.end, where);
+    else onward = detect<E, Real>(x, on_step, s.side, s.from, step.end, where);
   }
   s.found.found = (s.found.found & !where) | (where & onward.found);
   assign_where(where, s.found.lo, onward.lo);

@@ -6,6 +6,7 @@
 #include "engine/step_checks.hpp"
 #include "event/derivatives_at_events.hpp"
 #include "event/flat.hpp"
+#include "event/quick.hpp"
 #include "event/rounding.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
@@ -93,11 +94,13 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f,
     return differs & where & is_under_way(x);
   };
   auto open = unsettled();
-  for (int round = 0; round < most && any(open); ++round) {
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(open, constants.guard_values[i], g.value[i]); });
-    g = evaluate_at(x, f, constants, open, tol, rules);
-    open = unsettled();
-  }
+  seldom(x, open, [&]() SALTUS_INLINE_LAMBDA {
+    for (int round = 0; round < most && any(open); ++round) {
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(open, constants.guard_values[i], g.value[i]); });
+      g = evaluate_at(x, f, constants, open, tol, rules);
+      open = unsettled();
+    }
+  });
   if constexpr (chooses_start<typename E::form>) end_where(x.status, open, status::modes_unsettled);
 }
 
@@ -114,12 +117,13 @@ SALTUS_FN void put_back_within_rounding(instance<E, Real>& x, mask_of<Real> wher
            (guard.which == falling ? (g < Real(0.0)) & (rate > Real(0.0)) : (g > Real(0.0)) & (rate < Real(0.0)));
   };
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { strays = strays | is_beyond(i); });
-  if (none(strays)) return;
-  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.constants);
-  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real zero(E::form::traits(i).which == falling ? 0.0 : -limits<typename E::T>::smallest);
-    assign_where(is_beyond(i) & (abs(x.constants.guard_values[i]) <= Real(most) * rounding[i]),
-                 x.constants.guard_values[i], zero);
+  seldom(x, strays, [&]() SALTUS_INLINE_LAMBDA {
+    const auto rounding = rounding_of_guards<E>(x.t, x.y, x.constants);
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real zero(E::form::traits(i).which == falling ? 0.0 : -limits<typename E::T>::smallest);
+      assign_where(is_beyond(i) & (abs(x.constants.guard_values[i]) <= Real(most) * rounding[i]),
+                   x.constants.guard_values[i], zero);
+    });
   });
 }
 
@@ -147,7 +151,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
   if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, constants, g.rate, where, tol);
   // A guard at zero belongs to the side it is moving to, on which f may depend.
-  if (any(resettled)) g = evaluate_at(x, f, constants, resettled, tol, rules);
+  seldom(x, resettled, [&]() SALTUS_INLINE_LAMBDA { g = evaluate_at(x, f, constants, resettled, tol, rules); });
   E::form::remember(x.constants, x.t, x.y, f, where);
   if constexpr (keeps_invariants<typename E::form>) E::form::take_invariants(x.constants, x.t, x.y, where);
   if constexpr (methods::has_memory<typename E::Method>) x.constants.past.forget(where);
@@ -694,8 +698,8 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     // with the current algebraic states
     if constexpr (moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
-    if (const auto over = take_over(x, due.guard, from, jumps, before_root, active); any(over))
-      turn_to_sides(x, over, tol, rules);
+    const auto over = take_over(x, due.guard, from, jumps, before_root, active);
+    seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, active);
@@ -704,6 +708,10 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);
+    if constexpr (E::is_quick) {
+      leave_to_full(x, active);
+      break;
+    }
     if constexpr (E::directions > 0) follow_event(x, due, active, tol, way);
   }
   end_where(x.status, active, status::event_loop);

@@ -9,6 +9,8 @@
 //        |       | +-----------------|-------------------+
 //        +-------+-------------------+
 //
+// Most instances land quickly, in a kernel with little code. Those that it leaves are landed by another one (event/quick.hpp).
+//
 // begin, sail, land and turn over make a round. A kernel waits for the one before it, and threads of a kernel never wait for each
 // other, so a plain loop over thread numbers does the same on a CPU. The place of an instance and the thread that sails it vary from run
 // to run; its result does not, bit for bit.
@@ -370,37 +372,49 @@ class cuda_rounds {
     count_in(p_.used.lane_turns, useful);
   }
 
-  /// Lands as many parked instances as the event log has room for. The others, and ready instances that no thread had turns left to sail,
-  /// wait for the next round.
+  /// Lands as many parked instances as the event log has room for, or those that quick landings have left. The others, and ready instances
+  /// that no thread had turns left to sail, wait for the next round.
   SALTUS_FN void land_parked() const {
     for (int k = p_.taken + warp_.thread(); k < p_.ready[half_]; k += warp_.threads())
       append(c_.ready, p_.ready, 1 - half_, c_.ready.place[half_][k]);
-    const int count = p_.parked[half_];
+    const bool rest = c_.unlanded != nullptr;
+    const int* const list = rest ? c_.unlanded : c_.parked.place[half_];
+    const int count = rest ? p_.unlanded : p_.parked[half_];
     int passes = 0, landed = 0;
     for (int k = warp_.thread(); k < count; k += warp_.threads()) {
-      const int place = c_.parked.place[half_][k];
+      const int place = list[k];
       if (k >= p_.landable) {
         append(c_.parked, p_.parked, 1 - half_, place);
         continue;
       }
       passes += 1;
       landed += 1;
-      Record x;
-      load(x, place);
-      land(x, everyone(), tol_, run_);
-      save(x, place);
-      if (is_under_way(x)) append(c_.ready, p_.ready, 1 - half_, place);
-      else append(c_.vacant, p_.vacant, 1 - half_, place);
+      land_place(place);
     }
     count_once(p_.used.landings, passes * Warp::lanes);
     count_in(p_.used.landed, landed);
   }
 
+  /// Lands parked instances quickly, and lists those that it leaves as they were.
+  SALTUS_FN void land_quickly() const requires(has_quick_landings<E>) {
+    const int count = p_.parked[half_];
+    int passes = 0, landed = 0;
+    for (int k = warp_.thread(); k < count; k += warp_.threads()) {
+      const int place = c_.parked.place[half_][k];
+      passes += 1;
+      if (land_place(place)) landed += 1;
+      else c_.unlanded[warp_.reserve(p_.unlanded)] = place;
+    }
+    count_once(p_.used.landings, passes * Warp::lanes);
+    count_in(p_.used.landed, landed);
+  }
+
+  SALTUS_FN void land_quickly() const requires(!has_quick_landings<E>) {}
+
   /// For one thread alone: the next round consumes the lists that this round has filled.
   SALTUS_FN void turn_over() const {
     p_.worked += p_.ready[half_] + p_.parked[half_] + p_.vacant[half_] > 0 ? 1 : 0;
-    p_.ready[half_] = p_.parked[half_] = p_.vacant[half_] = p_.taken = 0;
-
+    p_.ready[half_] = p_.parked[half_] = p_.vacant[half_] = p_.unlanded = p_.taken = 0;
     p_.half = 1 - half_;
     p_.next += p_.fresh;
     const int64 left = c_.in.count - p_.next;
@@ -414,6 +428,17 @@ class cuda_rounds {
 
   SALTUS_FN static bool is_under_way(const Record& x) {
     return x.status.v == static_cast<integer_of<T>>(status::interrupted);
+  }
+  /// Lands the instance at a place. False if a quick landing leaves it.
+  SALTUS_FN bool land_place(int place) const {
+    Record x;
+    load(x, place);
+    land(x, everyone(), tol_, run_);
+    if (E::is_quick && x.status.v == static_cast<integer_of<T>>(left_to_full)) return false;
+    save(x, place);
+    if (is_under_way(x)) append(c_.ready, p_.ready, 1 - half_, place);
+    else append(c_.vacant, p_.vacant, 1 - half_, place);
+    return true;
   }
   /// Clears the samples that an instance did not reach, because device memory is not preset.
   SALTUS_FN void clear_samples_to_come(const Record& x) const {
@@ -472,12 +497,13 @@ inline constexpr abi::device_module cuda_module_of = {abi::version,
                                                       snapshot_reals<E>,
                                                       record_of<E>.slot,
                                                       rows_per_landing<E>,
-                                                      static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
+                                                      static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>)),
+                                                      has_quick_landings<E>};
 
 }  // namespace saltus
 
 #if defined(__CUDACC__)
-// The kernels of an engine, in three texts that are compiled separately: in parallel, and so that the number of registers of a kernel can
+// The kernels of an engine, in four texts that are compiled separately: in parallel, and so that the number of registers of a kernel can
 // be tuned without recompiling the others. The minimum of blocks per multiprocessor may follow as an argument; without it the compiler
 // chooses the number of registers.
 #define SALTUS_CUDA_BEGIN(engine, ...)                                                                              \
@@ -497,6 +523,12 @@ inline constexpr abi::device_module cuda_module_of = {abi::version,
 #define SALTUS_CUDA_LAND(engine, ...)                                             \
   extern "C" {                                                                    \
   SALTUS_CUDA_KERNEL(engine, saltus_land, land_parked __VA_OPT__(, ) __VA_ARGS__) \
+  }
+
+#define SALTUS_CUDA_LAND_QUICKLY(engine, ...)                                                    \
+  using quick_engine = saltus::quick<engine>;                                                    \
+  extern "C" {                                                                                   \
+  SALTUS_CUDA_KERNEL(quick_engine, saltus_land_quickly, land_quickly __VA_OPT__(, ) __VA_ARGS__) \
   }
 
 #define SALTUS_CUDA_KERNEL(engine, name, part, ...)                                              \

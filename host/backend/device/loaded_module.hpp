@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ struct kernel {
 /// A module loaded onto the device.
 struct loaded_module {
   device_code beginning, sailing, landing;
+  std::optional<device_code> landing_quickly;
   kernel begin, sail, land;
+  std::optional<kernel> land_quickly;
   device_kernel turn_over;
   std::size_t local_bytes;  ///< of device memory, for the local memory of the largest number of resident threads
   abi::device_module about;
@@ -34,8 +37,12 @@ struct loaded_module {
         sail(resident(sailing, "saltus_sail", device)),
         land(resident(landing, "saltus_land", device)),
         turn_over(beginning.kernel("saltus_turn_over")),
-        local_bytes(local_memory(device)),
         about(describe()) {
+    if (about.lands_quickly && code.quick) {
+      landing_quickly.emplace(code.quick->code);
+      land_quickly = resident(*landing_quickly, "saltus_land_quickly", device);
+    }
+    local_bytes = local_memory(device);
     if (about.version != abi::version)
       throw error(exit_failure, "a compiled module is of another version of saltus: clear the cache");
   }
@@ -67,7 +74,8 @@ struct loaded_module {
   /// other allocations by then.
   std::size_t local_memory(const device_in_use& device) const {
     std::size_t most = 0;
-    for (const kernel& k : {begin, sail, land}) most = std::max(most, device_code::local_bytes(k.code));
+    for (const kernel& k : {begin, sail, land, land_quickly.value_or(land)})
+      most = std::max(most, device_code::local_bytes(k.code));
     return most * static_cast<std::size_t>(device.threads_per_multiprocessor()) *
            static_cast<std::size_t>(device.multiprocessors());
   }

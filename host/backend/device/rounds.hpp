@@ -65,6 +65,8 @@ class rounds {
     for (int i = 0; i < ahead; ++i) {
       launch(module.begin), stopwatch.lap();
       launch(module.sail), stopwatch.lap();
+      if (piece_.c.unlanded != nullptr) launch(*module.land_quickly);
+      stopwatch.lap();
       launch(module.land), stopwatch.lap();
       launch({module.turn_over, 1}, 1), stopwatch.lap();
     }

@@ -197,6 +197,8 @@ struct run_data {
     c.pool.integers = integer_bytes;
     for (abi::device_list* list : {&c.ready, &c.parked, &c.vacant})
       for (int*& half : list->place) memory_.carve(half, c.pool.places);
+    const bool lands_quickly = module.land_quickly && !abi::appends_events(how);
+    memory_.carve(c.unlanded, lands_quickly ? c.pool.places : 0);
   }
   void carve_events(abi::device_chunk& c, arena& memory_) const {
     const auto numbers = static_cast<std::int64_t>(logged_numbers(what));
