@@ -451,6 +451,73 @@ TEST(Sensitivities, OfReductionsThroughEvents) {
   EXPECT_FALSE(std::isnan(reduced_by(both, 3, 3)));
 }
 
+/// x of two_marks by its six parameters of `marks`, and averages over it.
+struct ramp {
+  long double x_mark, y_mark, x_speed, growth, pulse_at, end_mark;
+
+  /// The integrals of x and of its square from `begin` to `end`, or to the end of the run.
+  std::array<long double, 3> integrals(long double begin, long double end) const {
+    const long double mark = x_mark / x_speed;
+    end = std::min(end, end_mark / x_speed);
+    std::vector<long double> cuts = {begin, end};
+    for (const long double t : {mark, pulse_at})
+      if (begin < t && t < end) cuts.push_back(t);
+    std::sort(cuts.begin(), cuts.end());
+    std::array<long double, 3> sums = {0, 0, end - begin};
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      const long double t0 = cuts[i], width = cuts[i + 1] - t0, middle = t0 + width / 2;
+      long double x = x_speed * middle + (middle > mark ? (growth - 1) * x_mark : 0) + (middle > pulse_at ? 1 : 0);
+      sums[0] += x * width;
+      sums[1] += (x * x + x_speed * x_speed * width * width / 12) * width;
+    }
+    return sums;
+  }
+  /// rms, standard deviation; mean, rms, standard deviation and integral from 0.5 to 1.75.
+  std::array<long double, 6> reductions() const {
+    const auto whole = integrals(0, 2), part = integrals(0.5L, 1.75L);
+    const auto rms = [](const auto& s) { return std::sqrt(s[1] / s[2]); };
+    const auto deviation = [](const auto& s) { return std::sqrt(s[1] / s[2] - s[0] * s[0] / s[2] / s[2]); };
+    return {rms(whole), deviation(whole), part[0] / part[2], rms(part), deviation(part), part[0]};
+  }
+};
+
+TEST(Sensitivities, OfRootsOfIntegralsAndOfWindows) {
+  const std::vector<std::string> settings = {
+      "rtol=1e-10", by({"x_mark", "y_mark", "x_speed", "growth", "pulse_at", "end_mark"}),
+      "output.reduce=['rms(x)', 'std(x)', 'mean(x) from 0.5 to 1.75', 'rms(x) from 0.5 to 1.75', "
+      "'std(x) from 0.5 to 1.75', 'integral(x) from 0.5 to 1.75']"};
+  const long double far = 30, never = 1e6;
+  // x jumps within the window; before it; it grows at a given time; the run ends within the window.
+  for (const ramp& one :
+       {ramp{1.5, far, 1, 0.1L, never, never}, ramp{0.3L, far, 1, 3, never, never}, ramp{far, far, 1, 2, 1, never},
+        ramp{far, far, 1.25L, 2, never, 1.75L}, ramp{0.8L, far, 1.25L, 1.5L, 1, never}}) {
+    std::vector<std::string> values = settings;
+    const char* const names[] = {"x_mark", "y_mark", "x_speed", "growth", "pulse_at", "end_mark"};
+    const auto numbers = [](ramp& r) {
+      return std::array{&r.x_mark, &r.y_mark, &r.x_speed, &r.growth, &r.pulse_at, &r.end_mark};
+    };
+    ramp here = one;
+    for (std::size_t j = 0; j < 6; ++j)
+      values.push_back(fmt::format("{}={:.17g}", names[j], static_cast<double>(*numbers(here)[j])));
+    const auto r = run(test_model("two_marks"), values);
+    ASSERT_STREQ(reason_of(r), "defined");
+    for (std::size_t j = 0; j < 6; ++j) {
+      ramp more = one, less = one;
+      const long double step = 1e-5L;
+      *numbers(more)[j] += step, *numbers(less)[j] -= step;
+      const auto above = more.reductions(), below = less.reductions();
+      for (std::size_t k = 0; k < above.size(); ++k)
+        expect_near(reduced_by(r, k, j), static_cast<double>((above[k] - below[k]) / (2 * step)), 1e-8,
+                    fmt::format("{} by {}", k, names[j]));
+    }
+  }
+  // The mark is reached where the window begins: what follows from the window has no derivative by what moves that time.
+  const auto at_edge = run(test_model("two_marks"), with(settings, {"x_mark=0.5", "y_mark=30.0"}));
+  ASSERT_STREQ(reason_of(at_edge), "defined");
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(std::isnan(reduced_by(at_edge, k, 0)), k >= 2) << k;
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_FALSE(std::isnan(reduced_by(at_edge, k, 3))) << k;
+}
+
 TEST(Sensitivities, OfValuesAndTimesOfEvents) {
   // parameters: x_mark, y_mark, x_speed, growth, pulse_at, end_mark; from the sixth reduction on: value(x at 1.7), first and last time at
   // the mark of x, and number of times there, in all and from 1 on
@@ -902,13 +969,10 @@ TEST(Sensitivities, AreRefusedWhereThereAreNone) {
   refused("relief_valve", {by({"flow"}), "output.rows=false"}, "they are kept for each instance");
   refused("rectifier_dae", {"sensitivity.parameters=[]"}, "at least one name");
   for (const auto& [reduction, instead] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"rms(x)", "mean(square), square being an output x * x"},
-           {"std(x)", "mean(square), square being an output x * x"},
            {"time(max(x))", "first(turn), turn being a guard on the rate of x"},
            {"quantile(x, 0.5)", "in a run without [sensitivity]"},
            {"median(x)", "or ask for mean(x) or max(x)"},
-           {"max(x) from 1.0", "without its window"},
-           {"integral(x) from 1.0", "value(sum at 10)"}})
+           {"max(x) from 1.0", "without its window"}})
     refused(test_model("decay"), {by({"rate"}), fmt::format("output.reduce=['{}']", reduction)}, instead);
 }
 

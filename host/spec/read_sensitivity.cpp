@@ -69,18 +69,6 @@ std::string instead_of(const reduction& r, const model& m) {
   const auto index = static_cast<std::size_t>(r.index);
   const std::string of = is_of_event(r.which) ? "" : (r.of_output ? m.outputs : m.states)[index].name;
   switch (r.which) {
-    case reduce::mean:
-    case reduce::integral:
-      return fmt::format(
-          "without its window, or as the difference of two values, as of \"value(sum at 10)\", sum being "
-          "a state whose rate is {}",
-          of);
-    case reduce::rms:
-    case reduce::deviation:
-      return fmt::format(
-          "as mean(square), square being an output {0} * {0}: the rms is its root, the square of std is "
-          "it less that of mean({0})",
-          of);
     case reduce::time_of_min:
     case reduce::time_of_max: return fmt::format("as first(turn), turn being a guard on the rate of {}", of);
     case reduce::quantile:

@@ -42,35 +42,38 @@ template <class Reduction>
 inline constexpr bool is_integrated = reduces_integrals<Reduction> ||
                                       (Reduction::of_output && counts_whole_steps(Reduction::kind));
 
-/// The integrated quantities, each once, however many reductions use it.
-template <class... Reductions>
+/// The integrated quantities, each once, however many reductions use it. With derivatives the squares of those whose squares are
+/// integrated follow, as quantities of their own: they have derivatives like the others.
+template <bool WithDerivatives, class... Reductions>
 struct quantity_list {
   struct quantity {
     bool of_output = false;
     int index = 0;
+    bool squared = false;
   };
   struct list {
-    quantity of[sizeof...(Reductions) + 1];
+    quantity of[2 * sizeof...(Reductions) + 1];
     int count = 0;
-    bool squared = false;
+    int squares = 0;  ///< so many of the first quantities may have their squares integrated beside them
 
-    constexpr int find(bool of_output, int index) const {
+    constexpr int find(quantity wanted) const {
       for (int i = 0; i < count; ++i)
-        if (of[i].of_output == of_output && of[i].index == index) return i;
+        if (of[i].of_output == wanted.of_output && of[i].index == wanted.index && of[i].squared == wanted.squared)
+          return i;
       return count;
     }
-    template <class R>
-    constexpr void take() {
-      if (!is_integrated<R>) return;
-      const int i = find(R::of_output, R::index);
-      of[i] = {R::of_output, R::index};
+    constexpr void take(quantity one) {
+      const int i = find(one);
+      of[i] = one;
       if (i == count) ++count;
-      squared = squared || integrates_squares<R>;
     }
   };
   static constexpr list all = [] {
     list l;
-    (l.template take<Reductions>(), ...);
+    ((is_integrated<Reductions> ? l.take({Reductions::of_output, Reductions::index}) : void()), ...);
+    if ((integrates_squares<Reductions> || ...)) l.squares = l.count;
+    if constexpr (WithDerivatives)
+      ((integrates_squares<Reductions> ? l.take({Reductions::of_output, Reductions::index, true}) : void()), ...);
     return l;
   }();
   static constexpr int count = all.count;
@@ -80,7 +83,9 @@ struct quantity_list {
     return false;
   }();
   template <class R>
-  static constexpr int number_of = all.find(R::of_output, R::index);
+  static constexpr int number_of = all.find({R::of_output, R::index});
+  template <class R>
+  static constexpr int square_of = all.find({R::of_output, R::index, true});
 
   /// The number of the quantity that is the derivative of quantity i in direction j.
   SALTUS_FN static constexpr int rate(int i, int directions, int j) { return count + i * directions + j; }
@@ -88,7 +93,7 @@ struct quantity_list {
   template <class Method, int directions>
   static auto integrate_by() {
     if constexpr (count == 0) return Method{};
-    else return methods::with_quadratures < Method, count * (1 + directions), all.squared ? count : 0 > {};
+    else return methods::with_quadratures<Method, count*(1 + directions), all.squares>{};
   }
   /// The method with these quantities and, in so many directions, their derivatives.
   template <class Method, int directions>
@@ -113,6 +118,10 @@ SALTUS_FN time_window<Real> window_of(const Run& run, int j) { return window_of<
 template <class Reduction>
 inline constexpr int numbers_kept_for = row_of(Reduction::kind).numbers + (is_integrated<Reduction> ? 1 : 0);
 
+/// True if a reduction keeps the derivatives of an integral and, in a row of their own, those of the integral of squares.
+template <class Reduction>
+inline constexpr bool keeps_two_rates = Reduction::kind == reduce::deviation;
+
 /// Options that change the code of a module, beyond model, method and arithmetic.
 struct options {
   norm_kind norm = norm_kind::rms;
@@ -134,7 +143,7 @@ template <class Form, class Method_, class T_, options Options, class... Reducti
 struct engine {
   using form = Form;
   using Model = typename form::Model;
-  using quantities = quantity_list<Reductions...>;
+  using quantities = quantity_list<form::keeps_derivatives && (form::directions > 0), Reductions...>;
   using Method = typename quantities::template integrated_by<Method_, form::keeps_derivatives ? form::directions : 0>;
   using T = T_;
   using whole = engine;
@@ -162,6 +171,14 @@ struct engine {
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
   static constexpr int reduced_numbers = (numbers_kept_for<Reductions> + ... + 0);
+  static constexpr int rows_of_rates = reductions + (keeps_two_rates<Reductions> + ... + 0);
+  /// The row of the second derivatives that reduction number `item` keeps.
+  SALTUS_FN static constexpr int second_row(int item) {
+    constexpr bool has_one[] = {keeps_two_rates<Reductions>..., false};
+    int row = reductions;
+    for (int i = 0; i < item; ++i) row += has_one[i] ? 1 : 0;
+    return row;
+  }
   static constexpr bool reduces_quantities = (!is_of_event(Reductions::kind) || ...);
   static constexpr bool reduces_events = (is_of_event(Reductions::kind) || ...);
   /// Steps end where windows of time begin and end.
@@ -274,7 +291,7 @@ struct instance : abi::counters<typename Real::integer> {
   // observations
   Real next_sample;
   vec<Real, E::reduced_numbers> reduced;
-  vec<Real, E::reductions * E::kept_directions> reduced_rates;     ///< their derivatives, reduction by reduction
+  vec<Real, E::rows_of_rates * E::kept_directions> reduced_rates;  ///< their derivatives, row by row
   vec<Real, E::kept_directions == 0 ? 0 : E::reductions> extreme;  ///< for extrema: the value to which these
                                                                    ///< derivatives belong
   vec<integer, E::bounds_log ? 1 : 0> logged;  ///< rows that the event log would have without a bound
@@ -330,7 +347,7 @@ struct instance : abi::counters<typename Real::integer> {
     body(a.next_sample, b.next_sample);
     each<E::reduced_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
     if constexpr (E::kept_directions > 0) {
-      each<E::reductions * E::kept_directions>(
+      each<E::rows_of_rates * E::kept_directions>(
           [&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced_rates[i], b.reduced_rates[i]); });
       each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.extreme[i], b.extreme[i]); });
     }

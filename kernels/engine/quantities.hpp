@@ -20,10 +20,12 @@ SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Va
     static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(number)::value, index = list::all.of[i].index;
       constexpr bool of_output = list::all.of[i].of_output;
-      q[i] = of_output ? out[of_output ? index : 0].value : y[of_output ? 0 : index];
+      constexpr bool squared = list::all.of[i].squared;
+      const Value one = of_output ? out[of_output ? index : 0].value : y[of_output ? 0 : index];
+      q[i] = squared ? one * one : one;
       each<E::kept_directions>([&](int j) SALTUS_INLINE_LAMBDA {
-        q[list::rate(i, E::kept_directions, j)] =
-            of_output ? out[of_output ? index : 0].d[j] : y[of_output ? 0 : form::rate_index(index, j)];
+        const Value rate = of_output ? out[of_output ? index : 0].d[j] : y[of_output ? 0 : form::rate_index(index, j)];
+        q[list::rate(i, E::kept_directions, j)] = squared ? (one + one) * rate : rate;
       });
     });
   } else {
@@ -34,6 +36,7 @@ SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Va
       if constexpr (list::all.of[i].of_output) q[i] = out[index];
       else if constexpr (requires { Value::argument(t, index); }) q[i] = Value::argument(t, index);
       else q[i] = y[index];
+      if constexpr (list::all.of[i].squared) q[i] = q[i] * q[i];
     });
     for (int i = list::count; i < E::Method::quadratures; ++i) q[i] = Value(0.0);
   }
@@ -56,6 +59,10 @@ SALTUS_FN with_rate<vec<Value, E::Method::quadratures>> quantities_through(Value
     } else {
       q.value[i] = y[index];
       q.rate[i] = dy[index];
+    }
+    if constexpr (list::all.of[i].squared) {
+      q.rate[i] = (q.value[i] + q.value[i]) * q.rate[i];
+      q.value[i] = q.value[i] * q.value[i];
     }
   });
   for (int i = list::count; i < E::Method::quadratures; ++i) q.value[i] = q.rate[i] = Value(0.0);
@@ -108,7 +115,7 @@ SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x
   const auto whole = E::form::outputs_through(s.t, s.h, s.y, change, x.constants).rate;
   static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(number)::value;
-    if constexpr (list::all.of[i].of_output) {
+    if constexpr (list::all.of[i].of_output && !list::all.of[i].squared) {
       Real& of = parts[list::all.of[i].index];
       const Real seen = Real(resolved) * (s.high[i] - s.low[i]), moved = abs(whole[list::all.of[i].index]);
       of = max(abs(of) - max(moved - seen, Real(0.0)), Real(0.0));

@@ -10,6 +10,13 @@
 
 namespace saltus {
 
+/// body(row of reduced_rates) for each row that a reduction keeps.
+template <class E, class R, class Body>
+SALTUS_FN void each_row_of_rates(int item, const Body& body) {
+  body(item);
+  if constexpr (keeps_two_rates<R>) body(E::second_row(item));
+}
+
 /// The initial values of reductions, at the first point of an instance.
 template <class E, class Real>
 SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
@@ -20,8 +27,10 @@ SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
     if constexpr (E::kept_directions > 0) {
       const auto q = of::initial_rates(x);
       assign_where(where, x.extreme[item], q.value);
-      each<E::directions>(
-          [&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.reduced_rates[item * E::directions + j], q.d[j]); });
+      each_row_of_rates<E, decltype(r)>(item, [&](int row) SALTUS_INLINE_LAMBDA {
+        each<E::directions>(
+            [&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.reduced_rates[row * E::directions + j], q.d[j]); });
+      });
     }
   });
 }
@@ -79,9 +88,10 @@ SALTUS_FN_COLD void take_extrema_here(instance<E, Real>& x, mask_of<Real> where,
 
 /// Converts derivatives of integrals from those up to a fixed time to those up to the current event, or back (-1).
 template <class E, class Real>
-SALTUS_FN void move_integrals(instance<E, Real>& x, mask_of<Real> where, double direction) {
-  E::each_reduction([&](auto r, int item, int)
-                        SALTUS_INLINE_LAMBDA { reduction_in<E, decltype(r)>::follow_time(x, item, where, direction); });
+SALTUS_FN void move_integrals(instance<E, Real>& x, mask_of<Real> where, double direction, const double* windows) {
+  E::each_reduction([&](auto r, int item, int) SALTUS_INLINE_LAMBDA {
+    reduction_in<E, decltype(r)>::follow_time(x, item, where, direction, windows);
+  });
 }
 
 /// Removes the derivative of a value taken just before a moving event if it is at the event's very time.
@@ -101,13 +111,14 @@ SALTUS_FN_COLD void compare_reduced_rates(instance<E, Real>& x, const instance<E
     using of = reduction_in<E, decltype(r)>;
     if constexpr (!of::follows_events) return;
     const auto differs = of::differ(x, other, item, tol);
-    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-      Real& rate = x.reduced_rates[item * E::directions + j];
-      const Real b = other.reduced_rates[item * E::directions + j];
-      const auto agree =
-          !differs & (abs(rate - b) <= relative * max(abs(rate), abs(b)) +
-                                           Real(1e-12) * (Real(1.0) + abs(x.reduced[at])) / size_of_direction(x, j));
-      rate = select(where & !agree, Real(E::form::unset), rate);
+    each_row_of_rates<E, decltype(r)>(item, [&](int row) SALTUS_INLINE_LAMBDA {
+      each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+        Real& rate = x.reduced_rates[row * E::directions + j];
+        const Real b = other.reduced_rates[row * E::directions + j];
+        const Real rounding = Real(1e-12) * (Real(1.0) + abs(x.reduced[at])) / size_of_direction(x, j);
+        const auto agree = (!differs) & (abs(rate - b) <= relative * max(abs(rate), abs(b)) + rounding);
+        rate = select(where & !agree, Real(E::form::unset), rate);
+      });
     });
   });
 }
@@ -120,9 +131,11 @@ SALTUS_FN_COLD void take_reduced_rates(instance<E, Real>& x, const instance<E, R
     using of = reduction_in<E, decltype(r)>;
     if constexpr (!of::follows_events) return;
     const auto differs = of::differ(x, from, item, tol);
-    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-      const Real rate = from.reduced_rates[item * E::directions + j];
-      assign_where(where, x.reduced_rates[item * E::directions + j], select(differs, Real(E::form::unset), rate));
+    each_row_of_rates<E, decltype(r)>(item, [&](int row) SALTUS_INLINE_LAMBDA {
+      each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+        const Real rate = from.reduced_rates[row * E::directions + j];
+        assign_where(where, x.reduced_rates[row * E::directions + j], select(differs, Real(E::form::unset), rate));
+      });
     });
     assign_where(where, x.extreme[item], from.extreme[item]);
   });

@@ -153,7 +153,8 @@ SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, R
 
 /// Converts derivatives at a fixed time to those along with the event, or back (-1), by the field f at the accepted point.
 template <class E, class Real>
-SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double direction) {
+SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double direction,
+                               const tolerances<E, Real>& tol) {
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
     const Real by = Real(direction) * x.constants.event_time[j];
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -161,7 +162,7 @@ SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double
       assign_where(where, s, fma(x.f[i], by, s));
     });
   });
-  if constexpr (reduces_derivatives<E>) move_integrals(x, where, direction);
+  if constexpr (reduces_derivatives<E>) move_integrals(x, where, direction, tol.windows);
 }
 
 /// Lanes of `where` in which two due items have different times; `first` receives the times of the first item in each.
@@ -238,7 +239,7 @@ SALTUS_FN void forget_undefined(instance<E, Real>& x, mask_of<Real> where) {
   for (int i = 0; i < form::time_events * E::directions; ++i)
     assign_where(none_there, x.constants.next_time_events[i], nothing);
   for (int j = 0; j < E::directions; ++j) assign_where(none_there, x.constants.event_time[j], nothing);
-  for (int i = 0; i < E::reductions * E::kept_directions; ++i) assign_where(none_there, x.reduced_rates[i], nothing);
+  for (int i = 0; i < E::rows_of_rates * E::kept_directions; ++i) assign_where(none_there, x.reduced_rates[i], nothing);
 }
 
 /// Removes the derivative of the last sample before a moving event if it is at the event's very time.
@@ -341,7 +342,7 @@ SALTUS_FN_COLD void leave_event(instance<E, pack<T, W>>& x, const vec<pack<T, W>
                                 const tolerances<E, pack<T, W>>& tol, const Run& run) {
   using Real = pack<T, W>;
   const auto goes_on = where & is_under_way(x);
-  move_with_event(x, goes_on, -1.0);
+  move_with_event(x, goes_on, -1.0, tol);
   mark_jump(x, before, apart, where, run);
   forget_undefined(x, where);
   find_slopes(x, E::form::has_field ? where : goes_on, tol);

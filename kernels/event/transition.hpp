@@ -524,7 +524,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
     }
   };
   const auto pass = [&](const due_events<E, Real>& due, const vec<Real, E::ng>& values) SALTUS_INLINE_LAMBDA {
-    move_with_event(x, where, 1.0);
+    move_with_event(x, where, 1.0, tol);
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
       if (where[lane]) transition_of<E>(x, lane, values, due, rules);
@@ -547,10 +547,10 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
   x.rate = E::form::guards_along(x.t, x.y, x.f, x.constants).rate;
   for (int i = 0; i < E::ng; ++i)
     can = can & !(where & (second.guard[i] > Real(0.5)) & !(x.rate[i] * rate_before[i] > Real(0.0)));
-  move_with_event(x, where, -1.0);
+  move_with_event(x, where, -1.0, tol);
   time_of(second, times_at(x));
   pass(second, values);
-  move_with_event(x, where, -1.0);
+  move_with_event(x, where, -1.0, tol);
   return can & is_under_way(x);
 }
 
@@ -631,7 +631,7 @@ SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of
   way.apart = find_apart(x, due, way.times, where, tol, first);
   if (any(way.apart)) way.in_turns = try_both_orders(x, g, way.times, due, way.apart, tol);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.constants.event_time[j], first[j]); });
-  move_with_event(x, where, 1.0);
+  move_with_event(x, where, 1.0, tol);
   if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, where, tol);
   x.constants.guard_values = there;
 }

@@ -168,7 +168,7 @@ struct derivative_array {
                                                         const step_constants<Real>& fixed) {
     matrix_of_w<Real> begin, end;
     const auto found = solved(ends.t0, ends.y0, fixed, &begin).found & solved(ends.t1, ends.y1, fixed, &end).found;
-    return !found | ranked_qr<Real, rows, columns, rank>(begin).turns_to(end);
+    return (!found) | ranked_qr<Real, rows, columns, rank>(begin).turns_to(end);
   }
 
   /// The derivative of the values y with respect to engine time; NaN if the iteration fails.

@@ -55,8 +55,12 @@ struct quadratures {
     each<sums>([&](int i) SALTUS_INLINE_LAMBDA { clear(integral[i]), clear(integral_error[i]); });
   }
 
-  /// Copies the first quantities of `from`.
+  /// Copies the first quantities of `from`, and the integrals of squares.
   SALTUS_FN void take_values(const quadratures& from, int how_many) {
+    for (int i = Count; i < sums; ++i) {
+      integral[i] = from.integral[i];
+      integral_error[i] = from.integral_error[i];
+    }
     for (int i = 0; i < how_many; ++i) {
       at_start[i] = from.at_start[i];
       low[i] = from.low[i];

@@ -46,8 +46,9 @@ REDUCTIONS = [k + w for w in ("", " window") for k in OF_QUANTITY + OF_EVENT] + 
 ROWS = ["finals", "outputs", "events", "samples"]
 NO_ROWS = ["statistics", "histogram", "bands"]
 DERIVATIVES = ["d " + a for a in ROWS + REDUCTIONS]
-DIFFERENTIABLE = ["d " + a for a in [*ROWS, "min", "max", "mean", "integral", "value", "count", "first", "last"]]
-DIFFERENTIABLE += ["d " + a + " window" for a in OF_EVENT]
+OF_INTEGRALS = ["mean", "integral", "std", "rms"]
+DIFFERENTIABLE = ["d " + a for a in [*ROWS, "min", "max", *OF_INTEGRALS, "value", *OF_EVENT]]
+DIFFERENTIABLE += ["d " + a + " window" for a in [*OF_INTEGRALS, *OF_EVENT]]
 ASKED = ROWS + REDUCTIONS + NO_ROWS + DERIVATIVES
 
 # An error may be ten times the effect of moving all states by their tolerance. Methods of order 2 and 3 take many steps, whose

@@ -8,6 +8,15 @@
 
 namespace saltus {
 
+/// body(row of reduced_rates, number of the quantity) for each integral whose derivatives a reduction keeps: that of the quantity, or of
+/// its square; a standard deviation needs both.
+template <class R, class E, class Body>
+SALTUS_FN void each_integral_with_rates(int item, const Body& body) {
+  if constexpr (integrates_squares<R>) body(item, E::quantities::template square_of<R>);
+  if constexpr (!integrates_squares<R>) body(item, E::quantities::template number_of<R>);
+  if constexpr (keeps_two_rates<R>) body(E::second_row(item), E::quantities::template number_of<R>);
+}
+
 /// Adds a committed step of length h to a reduction that is based on integrals. The mean and squared deviations of the steps so far and of
 /// this step are merged (T. F. Chan, G. H. Golub, R. J. LeVeque, The American Statistician 37 (1983) 242): no digits cancel.
 template <class R, class E, class Real, class Run>
@@ -28,18 +37,19 @@ SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Met
                    x.reduced[at + 1] + s.h * s.variance(i, s.h) + off * off * (before * part));
     assign_where(inside, x.reduced[at], fma(off, part, x.reduced[at]));
   }
-  if constexpr (E::kept_directions > 0 && !integrates_squares<R>) {
-    each<E::kept_directions>([&](int direction) SALTUS_INLINE_LAMBDA {
-      const int k = E::quantities::rate(i, E::kept_directions, direction);
-      Real& rate = x.reduced_rates[kept.item * E::kept_directions + direction];
-      assign_where(inside, rate, fma(s.h, s.at_start[k], rate) + s.integral[k]);
+  if constexpr (E::kept_directions > 0)
+    each_integral_with_rates<R, E>(kept.item, [&](int row, int quantity) SALTUS_INLINE_LAMBDA {
+      each<E::kept_directions>([&](int direction) SALTUS_INLINE_LAMBDA {
+        const int k = E::quantities::rate(quantity, E::kept_directions, direction);
+        Real& rate = x.reduced_rates[row * E::kept_directions + direction];
+        assign_where(inside, rate, fma(s.h, s.at_start[k], rate) + s.integral[k]);
+      });
     });
-  }
 }
 
 template <class E, class R>
 requires(reduces_integrals<R>) struct reduction_in<E, R> : reduction_defaults<E> {
-  static constexpr bool follows_events = !integrates_squares<R>;
+  static constexpr bool follows_events = true;
 
   template <class Real, class Run>
   SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, const kept_reduction& kept,
@@ -65,23 +75,48 @@ requires(reduces_integrals<R>) struct reduction_in<E, R> : reduction_defaults<E>
   SALTUS_FN static auto initial_rates(const instance<E, Real>&) {
     return reduction_in::template rates_of<Real>(0.0);
   }
+  /// An event at the edge of a window may be inside or not: if it moves, there is no derivative.
   template <class Real>
-  SALTUS_FN static void follow_time(instance<E, Real>& x, int item, mask_of<Real> where, double direction) {
-    if constexpr (!integrates_squares<R>) {
-      Real q = x.y[R::of_output ? 0 : R::index];
-      if constexpr (R::of_output) q = E::form::output_values(x.t, x.y, x.constants)[R::index];
+  SALTUS_FN static void follow_time(instance<E, Real>& x, int item, mask_of<Real> where, double direction,
+                                    const double* windows) {
+    const auto window = window_of<R, Real>(windows, item);
+    const Real near = rounding_of_time(x, x.t);
+    const auto inside = where & (x.t >= window.from - near) & (x.t <= window.to + near);
+    const auto at_edge = inside & ((abs(x.t - window.from) <= near) | (abs(x.t - window.to) <= near));
+    Real q = x.y[R::of_output ? 0 : R::index];
+    if constexpr (R::of_output) q = E::form::output_values(x.t, x.y, x.constants)[R::index];
+    each_integral_with_rates<R, E>(item, [&](int row, int quantity) SALTUS_INLINE_LAMBDA {
+      const Real integrand = E::quantities::all.of[quantity].squared ? q * q : q;
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-        Real& rate = x.reduced_rates[item * E::directions + j];
-        assign_where(where, rate, fma(q, Real(direction) * x.constants.event_time[j], rate));
+        Real& rate = x.reduced_rates[row * E::directions + j];
+        assign_where(inside, rate, fma(integrand, Real(direction) * x.constants.event_time[j], rate));
+        assign_where(at_edge & (x.constants.event_time[j] != Real(0.0)), rate, Real(E::form::unset));
       });
-    }
+    });
   }
+  /// For the square of a root, its derivative is over twice the root. Where the instance ends at an event, the time over which it is
+  /// averaged moves with the event.
   template <class T, class Run>
   SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, const kept_reduction& kept, int j, double rate,
-                                     const Run&) {
-    const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
-    if (R::kind != reduce::mean || !(span > 0.0)) return rate;
-    return (rate - static_cast<double>(x.reduced[kept.at].v) * static_cast<double>(x.constants.event_time[j].v)) / span;
+                                     const Run& run) {
+    if constexpr (R::kind == reduce::integral) return rate;
+    const auto window = window_of<R, pack<T, 1>>(run, kept.item);
+    const double span = static_cast<double>(min(x.t, window.to).v) - static_cast<double>(max(x.t_begin, window.from).v);
+    if (!(span > 0.0)) return R::kind == reduce::mean && !R::windowed ? rate : E::form::unset;
+    const double longer = x.t.v < window.to.v ? static_cast<double>(x.constants.event_time[j].v) : 0.0;
+    const double kept_value = static_cast<double>(x.reduced[kept.at].v);
+    if constexpr (R::kind == reduce::mean) return (rate - kept_value * longer) / span;
+    double square, change;  // of the root
+    if constexpr (R::kind == reduce::rms) {
+      square = kept_value / span;
+      change = (rate - square * longer) / span;
+    } else {
+      const double of_integral = static_cast<double>(x.reduced_rates[E::second_row(kept.item) * E::directions + j].v);
+      square = static_cast<double>(x.reduced[kept.at + 1].v) / span;
+      change = (rate - (square + kept_value * kept_value) * longer) / span -
+               2.0 * kept_value * (of_integral - kept_value * longer) / span;
+    }
+    return 0.5 * change / sqrt(pack<double, 1>(square)).v;
   }
 };
 

@@ -51,7 +51,7 @@ struct reduction_defaults {
   /// end_of_piece<Arriving>(x, item, where, tol): the accepted point ends (Arriving) or begins a smooth piece of the trajectory.
   template <bool Arriving>
   SALTUS_FN static void end_of_piece(const auto&...) {}
-  /// follow_time(x, item, where, direction): derivatives up to a fixed time become those up to the current event, or back (-1).
+  /// follow_time(x, item, where, direction, windows): derivatives up to a fixed time become those up to the current event, or back (-1).
   SALTUS_FN static void follow_time(const auto&...) {}
   /// take_back(x, item, where, run): an event that moves has happened at the very time of the last value.
   SALTUS_FN static void take_back(const auto&...) {}
