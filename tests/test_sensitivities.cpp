@@ -971,8 +971,7 @@ TEST(Sensitivities, AreRefusedWhereThereAreNone) {
   for (const auto& [reduction, instead] : std::initializer_list<std::pair<const char*, const char*>>{
            {"time(max(x))", "first(turn), turn being a guard on the rate of x"},
            {"quantile(x, 0.5)", "in a run without [sensitivity]"},
-           {"median(x)", "or ask for mean(x) or max(x)"},
-           {"max(x) from 1.0", "without its window"}})
+           {"median(x)", "or ask for mean(x) or max(x)"}})
     refused(test_model("decay"), {by({"rate"}), fmt::format("output.reduce=['{}']", reduction)}, instead);
 }
 

@@ -73,16 +73,14 @@ std::string instead_of(const reduction& r, const model& m) {
     case reduce::time_of_max: return fmt::format("as first(turn), turn being a guard on the rate of {}", of);
     case reduce::quantile:
     case reduce::median: return fmt::format("in a run without [sensitivity], or ask for mean({0}) or max({0})", of);
-    default:
-      return row_of(r.which).derivative == reduction_derivative::never ? "in a run without [sensitivity]"
-                                                                       : "without its window";
+    default: return "in a run without [sensitivity]";
   }
 }
 
 /// Refuses reductions without derivatives in a run with derivatives: the result would silently lack a column.
 void check_reductions(const reading& r, const field& table) {
   for (const reduction& one : r.plan.reductions)
-    if (!has_derivative(one.which, one.windowed))
+    if (!has_derivative(one.which))
       table.fail(fmt::format(
           "must be left out beside output.reduce = [\"{}\"], which is taken without derivatives: write it {}", one.name,
           instead_of(one, r.model)));

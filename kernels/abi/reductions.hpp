@@ -13,7 +13,7 @@ enum class reduce {
 
 enum class reduction_group { extremum, integral, value, quantile, event };
 enum class reduction_unit { quantity, time, quantity_time, number };
-enum class reduction_derivative { always, whole, never };
+enum class reduction_derivative { always, never };
 
 /// A row of abi/reductions.def.
 struct reduction_row {
@@ -35,9 +35,6 @@ constexpr bool is_of_event(reduce r) { return row_of(r).group == reduction_group
 /// True for reductions of the whole trajectory within their window, step by step.
 constexpr bool counts_whole_steps(reduce r) { return !is_of_event(r) && r != reduce::value; }
 /// True if derivatives of this reduction are computed, too.
-constexpr bool has_derivative(reduce r, bool windowed) {
-  return row_of(r).derivative == reduction_derivative::always ||
-         (row_of(r).derivative == reduction_derivative::whole && !windowed);
-}
+constexpr bool has_derivative(reduce r) { return row_of(r).derivative == reduction_derivative::always; }
 
 }  // namespace saltus

@@ -218,7 +218,7 @@ struct engine {
                 "this method has no error estimate that a certified search could go by");
   static_assert(!in_local_coordinates || (has_local_coordinates<form> && Method::is_explicit),
                 "local coordinates are for equations of any order, by explicit methods");
-  static_assert(kept_directions == 0 || (has_derivative(Reductions::kind, Reductions::windowed) && ...),
+  static_assert(kept_directions == 0 || (has_derivative(Reductions::kind) && ...),
                 "this reduction is without derivatives");
   static_assert(is_form<form>, "this is no form of equations: form/form_concept.hpp says what one is");
   static_assert(form::has_field || !Method::is_explicit,

@@ -46,9 +46,9 @@ REDUCTIONS = [k + w for w in ("", " window") for k in OF_QUANTITY + OF_EVENT] + 
 ROWS = ["finals", "outputs", "events", "samples"]
 NO_ROWS = ["statistics", "histogram", "bands"]
 DERIVATIVES = ["d " + a for a in ROWS + REDUCTIONS]
-OF_INTEGRALS = ["mean", "integral", "std", "rms"]
-DIFFERENTIABLE = ["d " + a for a in [*ROWS, "min", "max", *OF_INTEGRALS, "value", *OF_EVENT]]
-DIFFERENTIABLE += ["d " + a + " window" for a in [*OF_INTEGRALS, *OF_EVENT]]
+WITH_DERIVATIVES = ["min", "max", "mean", "integral", "std", "rms", *OF_EVENT]
+DIFFERENTIABLE = ["d " + a for a in [*ROWS, *WITH_DERIVATIVES, "value"]]
+DIFFERENTIABLE += ["d " + a + " window" for a in WITH_DERIVATIVES]
 ASKED = ROWS + REDUCTIONS + NO_ROWS + DERIVATIVES
 
 # An error may be ten times the effect of moving all states by their tolerance. Methods of order 2 and 3 take many steps, whose

@@ -280,9 +280,12 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
   }
   template <class Real, class Run>
   SALTUS_FN static void step(instance<E, Real>& x, const committed_step<E, Real>& of, const kept_reduction& kept,
-                             mask_of<Real> where, const Run&) {
+                             mask_of<Real> where, const Run& run) {
     extremum_of_step<R>(x, of, kept.at, where);
-    if constexpr (E::kept_directions > 0) turn_rates<E, R>(x, kept.item, of, where);
+    if constexpr (E::kept_directions > 0) {
+      turn_rates<E, R>(x, kept.item, of, where);
+      if constexpr (R::windowed) rates_at_edges(x, of, kept.item, where, window_of<R, Real>(run, kept.item));
+    }
   }
   /// The value after an event may exceed all values so far. Within a window the next step takes it in.
   template <class Real>
@@ -312,14 +315,30 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
 
   template <class Real>
   SALTUS_FN static auto initial_rates(const instance<E, Real>& x) {
-    return lifted_quantity_here<E, R>(x).value;
+    auto q = lifted_quantity_here<E, R>(x).value;
+    if constexpr (R::windowed) {
+      q = reduction_in::template rates_of<Real>(E::form::unset);
+      q.value = Real(-sign_of_extremum<R> * limits<typename E::T>::largest);
+    }
+    return q;
   }
-  /// A point that ends a piece counts if the quantity is moving towards the extremum.
+  /// A point that ends a piece counts if the quantity is moving towards the extremum. At the edge of a window, where it may be inside or
+  /// not, it has no derivative if it moves.
   template <bool Arriving, class Real>
   SALTUS_FN static void end_of_piece(instance<E, Real>& x, int item, mask_of<Real> where,
                                      const tolerances<E, Real>& tol) {
-    const auto q = lifted_quantity_here<E, R>(x);
-    const auto counts = Arriving ? where & (Real(sign_of_extremum<R>) * q.rate.value >= Real(0.0)) : where;
+    auto q = lifted_quantity_here<E, R>(x);
+    auto counts = Arriving ? where & (Real(sign_of_extremum<R>) * q.rate.value >= Real(0.0)) : where;
+    if constexpr (R::windowed) {
+      const auto window = window_of<R, Real>(tol.windows, item);
+      const Real near = rounding_of_time(x, x.t);
+      counts = counts & (x.t >= window.from - near) & (x.t <= window.to + near);
+      const auto at_edge = (abs(x.t - window.from) <= near) | (abs(x.t - window.to) <= near);
+      each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+        const auto moves = at_edge & (x.constants.event_time[j] != Real(0.0));
+        q.value.d[j] = select(moves, Real(E::form::unset), q.value.d[j]);
+      });
+    }
     take_rates_of_extremum<E, R>(x, item, q.value, counts, tol);
   }
   template <class Real>
@@ -327,6 +346,24 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
                                         const tolerances<E, Real>& tol) {
     return abs(x.extreme[item] - other.extreme[item]) >
            Real(16.0) * tol.rtol * (abs(x.extreme[item]) + abs(other.extreme[item]));
+  }
+
+ private:
+  /// Takes in the ends of a step at which the window begins or ends.
+  template <class Real>
+  SALTUS_FN static void rates_at_edges(instance<E, Real>& x, const committed_step<E, Real>& of, int item,
+                                       mask_of<Real> where, const time_window<Real>& window) {
+    using lifted = typename E::form::template lifted<Real>;
+    const Real near = rounding_of_time(x, of.t1);
+    const auto begins = where & (abs(of.s.t - max(window.from, x.t_begin)) <= near);
+    const auto ends = where & (abs(of.t1 - window.to) <= near);
+    const auto take = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f,
+                          mask_of<Real> there) SALTUS_INLINE_LAMBDA {
+      if (any(there))
+        take_rates_of_extremum<E, R>(x, item, lifted_quantity<E, R>(x, lifted(t), y, f).value, there, *of.f.tol);
+    };
+    take(of.s.t, of.s.y, of.s.f0(), begins);
+    take(of.t1, of.s.y1, of.s.f1(), ends);
   }
 };
 
