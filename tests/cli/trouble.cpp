@@ -189,9 +189,14 @@ TEST_F(cli, two_runs_into_one_file_do_not_meet) {
       << second.err;
   EXPECT_TRUE(fs::exists(folder() / "long.nc.part"));
   first->signal(SIGINT);
-  EXPECT_EQ(first->wait().code, 130);
-  EXPECT_EQ(results(folder() / "long.nc.part")["status"].size(), 100000u);
-  fs::remove(folder() / "long.nc.part");
+  const auto interrupted = first->wait();
+  EXPECT_EQ(interrupted.code, 130);
+  // On a busy machine the signal may come before any instance has ended; then nothing is kept.
+  if (interrupted.err.find("no instance had ended") == std::string::npos) {
+    EXPECT_EQ(results(folder() / "long.nc.part")["status"].size(), 100000u);
+    fs::remove(folder() / "long.nc.part");
+  }
+  EXPECT_FALSE(fs::exists(folder() / "long.nc.part"));
 
   // A run killed before it has written anything leaves a part that blocks no other run.
   auto killed = start(other);
