@@ -208,6 +208,17 @@ TEST_F(cli, two_runs_into_one_file_do_not_meet) {
   EXPECT_FALSE(fs::exists(folder() / "long.nc.part"));
 }
 
+TEST_F(cli, commands_that_read_results_name_what_reads_csv) {
+  ASSERT_EQ(saltus({"run", model(), "-q", "-o", "x.csv"}).code, 0);
+  const words commands[] = {{"show", "x.csv"}, {"zarr", "x.csv"}};
+  for (const words& command : commands) {
+    const auto o = saltus(command);
+    EXPECT_EQ(o.code, 1) << command[0];
+    EXPECT_NE(o.err.find("saltus: x.csv is a CSV file: in Python, "), std::string::npos) << command[0] << ": " << o.err;
+    EXPECT_NE(o.err.find("here NetCDF files are read"), std::string::npos) << o.err;
+  }
+}
+
 TEST_F(cli, a_run_does_not_write_over_what_it_reads) {
   const std::string spec = "model = \"" + model() + "\"\n[sweep]\nstiffness = { csv = \"runs.csv\", column = \"q\" }\n";
   write(folder() / "spec.toml", spec);
