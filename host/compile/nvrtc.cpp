@@ -354,10 +354,14 @@ struct landing_kernels {
 /// Quick landings pay where the code of a full one does not fit into the instruction cache of a multiprocessor, some 128 KiB. Where it is
 /// much longer, NVRTC would take minutes for another kernel.
 landing_kernels build_landing(const plan& p, int capability) {
-  constexpr int fits = 8'192, longest = 50'000;  // instructions
+  constexpr int fits = 8'192, longest = 50'000, empty = 100;  // instructions
   landing_kernels r{build_part(p, capability, "SALTUS_CUDA_LAND(engine)"), {}};
   const int length = r.full.kernels.empty() ? 0 : r.full.kernels.front().instructions;
-  if (length > fits && length < longest) r.quick = build_part(p, capability, "SALTUS_CUDA_LAND_QUICKLY(engine)");
+  if (length > fits && length < longest && !p.model.guards.empty()) {
+    auto quick = build_part(p, capability, "SALTUS_CUDA_LAND_QUICKLY(engine)");
+    // An engine without quick landings has an empty kernel.
+    if (!quick.kernels.empty() && quick.kernels.front().instructions > empty) r.quick = std::move(quick);
+  }
   return r;
 }
 }  // namespace
