@@ -242,11 +242,13 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto interpolant = interpolate<typename E::Method>(step_system<E, Real>{x.constants, &tol}, a.s);
   const searched_step<E, Real> step(x, a, interpolant);
   auto s = search_step(x, a, step, active, tol);
-  if constexpr (has_one_way_guards<E>)
-    if (const auto suspected = suspect_unarmed(x, a, step, active); any(active))
-      seldom(x, active & suspected.any_comes_back(), [&]() SALTUS_INLINE_LAMBDA {
-        active = active & !stop_on_the_way(x, a, step, s, suspected, active & suspected.any_comes_back(), tol, run);
-      });
+  if constexpr (has_one_way_guards<E>) {
+    const auto suspected = suspect_unarmed(x, a, step, active);
+    const auto coming_back = active & suspected.any_comes_back();
+    seldom(x, coming_back, [&]() SALTUS_INLINE_LAMBDA {
+      active = active & !stop_on_the_way(x, a, step, s, suspected, coming_back, tol, run);
+    });
+  }
   // locate
   if constexpr (E::is_quick) active = active & is_under_way(x);
   const auto crossing = active & s.found.found;

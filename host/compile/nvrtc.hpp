@@ -30,7 +30,7 @@ struct built_cuda {
   std::vector<kernel_report> kernels;  ///< empty for PTX
 };
 
-/// The kernels of a module (run/on_cuda.cuh), compiled in three texts.
+/// The kernels of a module (run/on_cuda.cuh), compiled in three or four texts.
 struct cuda_module_code {
   built_cuda begin, sail, land;     ///< `begin` also has those for single threads
   std::optional<built_cuda> quick;  ///< quick landings, if they pay

@@ -71,8 +71,8 @@ struct device_progress {
   alignas(256) int ready[2];  ///< lengths of the lists
   alignas(256) int parked[2];
   alignas(256) int vacant[2];
-  alignas(256) int unlanded;
-  alignas(256) int taken;  ///< ready places that warps have asked for in this round
+  alignas(256) int unlanded;  ///< length of device_chunk::unlanded
+  alignas(256) int taken;     ///< ready places that warps have asked for in this round
 
   alignas(256) long long next;  ///< the first slot that has not begun
   long long stored;             ///< instances whose result is stored

@@ -97,7 +97,7 @@ class rounds {
 
  private:
   /// Adapts the number of rounds before the next look, and of turns per round, to the time that the last rounds took. No
-  /// more rounds are launched ahead than had work: four launches of nothing take some 10 us.
+  /// more rounds are launched ahead than had work: a launch of nothing takes some 2.5 us.
   void look_again_after(double took, int worked) {
     if (took < shortest_look) {
       if (turns_ < max_turns) turns_ *= 2;
