@@ -41,14 +41,16 @@ std::string obstacle_to_sensitivities(const reading& r) {
   const auto& m = r.model;
   const auto of_model = [&](const std::string& what) {
     return fmt::format(
-        "of {}: derivatives are taken of dy/dt = f(t, y), and of mass matrices, residuals and constraints of index 1, "
+        "of {}: derivatives are taken of dy/dt = f(t, y), mechanical systems, mass matrices, residuals and constraints "
+        "of index 1, "
         "and it {}",
         m.name, what);
   };
-  if (m.coordinates > 0) return of_model("is a mechanical system");
   if (m.equations == abi::any_order) return of_model(fmt::format("has {}", special_about(m)));
   if (highest_index(m) > 1) return of_model("has algebraic states of index 2");
   if (m.singular_mass) return of_model("has a singular mass matrix in whose rows rates are mixed");
+  if (method_called(p.method).for_mechanics)
+    return fmt::format("with method = \"{}\", which eliminates the constraints within its steps: use dop853", p.method);
   if (method_called(p.method).is_series)
     return fmt::format("with method = \"{}\", which finds series of the states alone: use dop853", p.method);
   if (p.consistency == abi::nearest) return "with consistency = \"nearest\", which moves the start: use algebraic";
@@ -129,6 +131,8 @@ void read_lyapunov(reading& r) {
   read_plain_values(r, *table);
   if (!r.plan.sensitivities.empty()) table->fail("must be left out with [sensitivity]: derivatives grow as they are");
   if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
+  if (r.model.coordinates > 0 && has_constraints(r.model))
+    table->fail(fmt::format("must be left out of {}: perturbations would leave its constraints", r.model.name));
   const int most = differential_states(r.model);
   const auto exponents = table->find("exponents");
   r.plan.exponents = exponents ? static_cast<int>(exponents->whole(1, most)) : most;

@@ -63,9 +63,10 @@ struct step_system {
     return saltus::quantities_through<E>(t, dt, y, dy, c).rate;
   }
   SALTUS_FN matrix<Real, E::n> mass() const { return form::mass(c); }
-  SALTUS_FN vec<Real, E::n> weight(const vec<Real, E::n>& y) const {
-    vec<Real, E::n> r;
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(1.0) / fma(tol->rtol, abs(y[i]), tol->atol[i]); });
+  template <int n>
+  SALTUS_FN vec<Real, n> weight(const vec<Real, n>& y) const {
+    vec<Real, n> r;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(1.0) / fma(tol->rtol, abs(y[i]), tol->atol[i]); });
     return r;
   }
   /// The field at the points of a step from (t, y), as its method evaluates it in local coordinates.
@@ -113,22 +114,23 @@ SALTUS_FN Real adjustment(const vec<Real, n>& from, const vec<Real, n>& to, Real
 }
 
 /// The same relative to the tolerance of each state, with error control: moves within the tolerance need no explanation.
-template <class E, class Real>
-SALTUS_FN Real adjustment_over_tolerance(const step_system<E, Real>& system, const vec<Real, E::n>& from,
-                                         const vec<Real, E::n>& to) {
+template <class E, class Real, int n>
+SALTUS_FN Real adjustment_over_tolerance(const step_system<E, Real>& system, const vec<Real, n>& from,
+                                         const vec<Real, n>& to) {
   const auto weight = system.weight(from);
   Real moved = Real(0.0);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { moved = max(moved, abs(to[i] - from[i]) * weight[i]); });
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { moved = max(moved, abs(to[i] - from[i]) * weight[i]); });
   return moved;
 }
 
-/// How far the end of a step has been moved, relative to the larger of its explained error and the tolerance.
+/// How far the states of the end of a step have been moved, relative to the larger of its explained error and the tolerance.
 template <class E, class Real>
 SALTUS_FN Real moved_by(const step_system<E, Real>& system, const vec<Real, E::n>& from, const vec<Real, E::n>& to,
                         Real h) {
-  const Real moved = adjustment<typename E::Method>(from, to, h);
+  const auto &was = E::form::model_part(from), &is = E::form::model_part(to);
+  const Real moved = adjustment<typename E::Method>(was, is, h);
   if constexpr (E::fixed_steps) return moved;
-  else return min(moved, adjustment_over_tolerance(system, from, to));
+  else return min(moved, adjustment_over_tolerance(system, was, is));
 }
 
 /// Projects the end of a step, which satisfies the constraints, onto the invariants, too, but moves it no further than its error explains.

@@ -268,10 +268,28 @@ SALTUS_FN void tell_due(Event& now, int lane, const vec<pack<T, W>, E::ng>& g, c
     now.fired[E::form::model_guards + i] = Number::from(due ? due->time_event[i].get(lane) : T(0.0));
 }
 
+/// Calls the model's function `call(now)` at the event. `rules` receives the states that it has written.
+template <class E, class Event, class T, int W, class Call>
+SALTUS_FN void call_at(Event& now, instance<E, pack<T, W>>& x, int lane,
+                       [[maybe_unused]] point_rules<E, pack<T, W>>* rules, Call&& call) {
+  now.begin();
+  call(now);
+  now.end();
+  if constexpr (E::form::keeps_written)
+    if (rules != nullptr)
+      for (int i = 0; i < E::model_states; ++i) rules->written[i].set(lane, T(now.states.is_written(i) ? 1.0 : 0.0));
+  if constexpr (detail::is_mechanical<typename E::Model>)
+    if (now.no_impulses) end_lane<E>(x, lane, status::no_impulses);
+  if constexpr (E::directions > 0)
+    if (now.is_undecided && x.constants.undefined.get(lane) == T(0.0))
+      x.constants.undefined.set(lane, static_cast<T>(sensitivity::order));
+}
+
 /// with_event over dual numbers: the model's results for t, y, parameters and discrete variables carry their derivatives.
 template <class E, class T, int W, class Call>
 SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                                          const due_events<E, pack<T, W>>* due, Call&& call) {
+                                          const due_events<E, pack<T, W>>* due, Call&& call,
+                                          point_rules<E, pack<T, W>>* rules) {
   using form = typename E::form;
   using Scalar = pack<T, 1>;
   using Lifted = typename form::template lifted<Scalar>;
@@ -292,7 +310,7 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
   for (int i = 0; i < form::piece_numbers; ++i) pieces[i] = Lifted(one(x.constants.pieces[i]));
   event<typename E::Model, Lifted> now{form::model_time(t), y, lifted_p, d, pieces.data, {}, {}};
   tell_due<E>(now, lane, g, due);
-  call(now);
+  call_at(now, x, lane, rules, call);
   for (int i = 0; i < E::model_states; ++i) {
     x.y[i].set(lane, y[i].value.v);
     for (int j = 0; j < E::directions; ++j) x.y[form::rate_index(i, j)].set(lane, y[i].d[j].v);
@@ -309,13 +327,13 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
 template <class E, class T, int W, class Call>
 requires(E::directions > 0) SALTUS_FN
     bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                    const due_events<E, pack<T, W>>* due, Call&& call, point_rules<E, pack<T, W>>* = nullptr) {
-  return with_event_and_derivatives<E>(x, lane, g, due, call);
+                    const due_events<E, pack<T, W>>* due, Call&& call, point_rules<E, pack<T, W>>* rules = nullptr) {
+  return with_event_and_derivatives<E>(x, lane, g, due, call, rules);
 }
 template <class E, class T, int W, class Call>
 SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                           const due_events<E, pack<T, W>>* due, Call&& call,
-                          [[maybe_unused]] point_rules<E, pack<T, W>>* rules = nullptr) {
+                          point_rules<E, pack<T, W>>* rules = nullptr) {
   using form = typename E::form;
   using Scalar = pack<T, 1>;
   vec<Scalar, E::n> y;
@@ -328,14 +346,7 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i].v = x.constants.pieces[i].get(lane); });
   event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, pieces.data, {}, {}};
   tell_due<E>(now, lane, g, due);
-  now.begin();
-  call(now);
-  now.end();
-  if constexpr (form::keeps_written)
-    if (rules != nullptr)
-      for (int i = 0; i < E::n; ++i) rules->written[i].set(lane, T(now.states.is_written(i) ? 1.0 : 0.0));
-  if constexpr (detail::is_mechanical<typename E::Model>)
-    if (now.no_impulses) end_lane<E>(x, lane, status::no_impulses);
+  call_at(now, x, lane, rules, call);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.constants.d[i].set(lane, d[i].v); });
   return now.stopped;

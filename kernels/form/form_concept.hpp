@@ -31,7 +31,7 @@ namespace saltus {
 
 /// The states that the transition of an instance has written (1, else 0), for a form that may move them.
 template <class Form, class Real>
-using written_states = vec<Real, Form::keeps_written ? Form::states : 0>;
+using written_states = vec<Real, Form::keeps_written ? Form::model_states : 0>;
 
 /// A start or a restart after an event, for `initialise`.
 template <class Form, class Real>

@@ -163,6 +163,37 @@ struct mechanical_form : Functions {
     return onto_constraints<search_for::step>(system, t, y, where);
   }
 
+  // ---- derivatives of a point that the constraints move (form/sensitivities.hpp): the same moves over numbers with derivatives. `c` are the
+  // constants over such numbers; the values of y are those from which the search began.
+
+  /// At the end of a step, which is already on the constraints: one move.
+  template <class System, class Number>
+  SALTUS_FN_COLD static void derive_projection(const System& system, const step_constants<Number>& c, const Number& t,
+                                               vec<Number, states>& y) requires(is_constrained) {
+    y = nearer(over_numbers<System, Number>{system, c}, Functions::point_at(t, with_unit_quaternions(y), c)).y;
+  }
+  /// At the start and after an event. `written` as for the search.
+  template <class System, class Number, class Written>
+  SALTUS_FN_COLD static void derive_start(const System& system, const step_constants<Number>& c, const Number& t,
+                                          vec<Number, states>& y, const Written& written,
+                                          mask_of<Number> where) requires(is_constrained) {
+    const over_numbers<System, Number> lifted{system, c};
+    auto held = mask_of<Number>::all(false);
+    if constexpr (holds_written) {
+      held = where & detail::has_written(written);
+      vec<Number, states> stays;
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA { stays[i] = Number(written[i]); });
+      until_derived<Number>(
+          held, [&](mask_of<Number> open) SALTUS_INLINE_LAMBDA { return move_unwritten(lifted, t, y, stays, open); });
+    }
+    until_derived<Number>(where & !held, [&](mask_of<Number> open) SALTUS_INLINE_LAMBDA {
+      const auto unit = with_unit_quaternions(y);
+      const auto to = nearer(lifted, Functions::point_at(t, unit, c));
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, to.y[i], y[i]); });
+      return to.size;
+    });
+  }
+
   /// The lanes in which friction leaves no acceleration, or more than one.
   template <class Real>
   SALTUS_FN static mask_of<Real> is_paradoxical(
@@ -310,12 +341,35 @@ struct mechanical_form : Functions {
     return y;
   }
 
+  static constexpr int most_moves = 40;  ///< from a start
+  /// The size of the last move: that of the next one is about its square.
+  template <class Real>
+  static constexpr double small_move = 0x1p-4 * root_epsilon<scalar_of<Real>>;
+
+  /// A system over numbers with derivatives.
+  template <class System, class Number>
+  struct over_numbers {
+    const System& system;
+    const step_constants<Number>& c;
+    SALTUS_FN Number floor(int i) const { return Number(system.floor(i)); }
+  };
+
+  /// Repeats move(lanes), which returns its size, until one move after a small one: derivatives follow values with one move's delay.
+  template <class Number, class Move>
+  SALTUS_FN static void until_derived(mask_of<Number> open, Move&& move) {
+    auto was_small = mask_of<Number>::all(false);
+    for (int turn = 0; turn < most_moves && any(open); ++turn) {
+      const auto is_small = move(open) <= Number(small_move<Number>);
+      open = open & !was_small;
+      was_small = is_small;
+    }
+  }
+
   template <search_for What, class System, class Real>
   SALTUS_FN_COLD static consistency<Real> onto_constraints(const System& system, Real t, vec<Real, states>& y,
                                                            mask_of<Real> where) {
-    constexpr int most = What == search_for::start ? 40 : 6;
-    constexpr double enough = 0x1p-4 * root_epsilon<scalar_of<Real>>;  // a fraction of root_epsilon: the change that
-                                                                       // remains is about the square of the last one
+    constexpr int most = What == search_for::start ? most_moves : 6;
+    constexpr double enough = small_move<Real>;
     // A start on the constraints stays: a guard may be zero there, and a move by rounding would put it on an arbitrary side.
     constexpr double nothing = 8.0 * limits<scalar_of<Real>>::epsilon;
     const auto begun = y;
@@ -355,18 +409,12 @@ struct mechanical_form : Functions {
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> onto_constraints_but(const System& system, Real t, vec<Real, states>& y,
                                                                const vec<Real, states>& written, mask_of<Real> where) {
-    constexpr int most = 40;
-    constexpr double enough = 0x1p-4 * root_epsilon<scalar_of<Real>>;
     const auto begun = y;
     auto open = where, found = mask_of<Real>::all(false);
     if constexpr (holds_written)
-      for (int turn = 0; turn < most && any(open); ++turn) {
-        Real size = Real(0.0);
-        const auto unit = with_unit_quaternions(y);
-        each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, unit[i], y[i]); });
-        if constexpr (projects_positions) move_unwritten<true>(system, t, y, written, open, size);
-        move_unwritten<false>(system, t, y, written, open, size);
-        const auto done = open & (size <= Real(enough));
+      for (int turn = 0; turn < most_moves && any(open); ++turn) {
+        const Real size = move_unwritten(system, t, y, written, open);
+        const auto done = open & (size <= Real(small_move<Real>));
         found = found | done;
         open = open & !done & (size < Real(limits<scalar_of<Real>>::largest));
       }
@@ -384,10 +432,20 @@ struct mechanical_form : Functions {
     detail::how_far(c, system, begun, y);
     return c;
   }
-  /// One level of this move.
+  /// Makes one move in the lanes of `open` and returns its size.
+  template <class System, class Real>
+  SALTUS_FN static Real move_unwritten(const System& system, Real t, vec<Real, states>& y,
+                                       const vec<Real, states>& written, mask_of<Real> open) {
+    Real size = Real(0.0);
+    const auto unit = with_unit_quaternions(y);
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, unit[i], y[i]); });
+    if constexpr (projects_positions) move_level<true>(system, t, y, written, open, size);
+    move_level<false>(system, t, y, written, open, size);
+    return size;
+  }
   template <bool of_position, class System, class Real>
-  SALTUS_FN_COLD static void move_unwritten(const System& system, Real t, vec<Real, states>& y,
-                                            const vec<Real, states>& written, mask_of<Real> open, Real& size) {
+  SALTUS_FN_COLD static void move_level(const System& system, Real t, vec<Real, states>& y,
+                                        const vec<Real, states>& written, mask_of<Real> open, Real& size) {
     constexpr int n = velocities > constraints ? velocities : constraints;
     const auto stays = [&](int j) SALTUS_INLINE_LAMBDA {
       if constexpr (of_position && system_of_bodies::has_kinematics) return mask_of<Real>::all(false);

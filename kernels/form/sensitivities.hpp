@@ -9,6 +9,7 @@
 #pragma once
 
 #include "form/consistent/derive_consistent.hpp"
+#include "form/invariants.hpp"
 #include "form/plain.hpp"
 
 namespace saltus {
@@ -17,15 +18,17 @@ namespace saltus {
 /// control.
 template <class Base, bool InError, int... Of>
 struct sensitivities : Base {
-  static_assert(Base::highest_index < 2 && !finds_series<Base> && Base::approached == 0 && !chooses_start<Base> &&
-                    Base::has_field != moves_states<Base>,
-                "sensitivities are those of dy/dt = f(t, y), and of constraints of index 1");
+  static_assert(Base::highest_index < 2 && !finds_series<Base> && !chooses_start<Base> &&
+                    (Base::has_field || moves_states<Base>),
+                "sensitivities are those of dy/dt = f(t, y), of constraints of index 1, and of mechanical systems");
   using model_form = Base;
   static constexpr int directions = sizeof...(Of);
   static constexpr bool keeps_derivatives = true;
   static constexpr int model_states = Base::states;
   static constexpr int states = model_states * (1 + directions);  ///< y, and then S direction by direction
   static constexpr int judged = InError ? states : model_states;
+  /// Constraints move the states of a field, as of a mechanical system, which derives its moves itself.
+  static constexpr bool moves_with_field = Base::has_field && moves_states<Base>;
   using Base::discretes;
   using Base::guards;
   using Base::model_guards;
@@ -110,6 +113,11 @@ struct sensitivities : Base {
   SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y,
                                                            const step_constants<Real>& c, mask_of<Real>& sound) {
     return Base::next_time_events(t, model_part(y), c, sound);
+  }
+  template <class Real>
+  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y,
+                                                         const step_constants<Real>& c) requires(moves_with_field) {
+    return Base::constraint_residual(t, model_part(y), c);
   }
   template <class Real>
   SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
@@ -211,11 +219,13 @@ struct sensitivities : Base {
   SALTUS_FN static void settle_derivatives(const System& system, lifted<Real> t, vec<Real, states>& y,
                                            vec<Real, states>& rate, mask_of<Real> where) {
     auto lifted_y = lift(y), lifted_rate = lift(rate);
-    derive_consistent(system.of_model(), system.lifted(), t, lifted_y, lifted_rate);
-    const auto settled_y = put_down<Real>(lifted_y), settled_rate = put_down<Real>(lifted_rate);
-    for (int i = model_states; i < states; ++i) {
-      y[i] = select(where, settled_y[i], y[i]);
-      rate[i] = select(where, settled_rate[i], rate[i]);
+    if constexpr (moves_with_field) {
+      Base::derive_projection(system.of_model(), lift_held<Real>(system.c), t, lifted_y);
+      take_derivatives(put_down<Real>(lifted_y), y, where);
+    } else {
+      derive_consistent(system.of_model(), system.lifted(), t, lifted_y, lifted_rate);
+      take_derivatives(put_down<Real>(lifted_y), y, where);
+      take_derivatives(put_down<Real>(lifted_rate), rate, where);
     }
   }
 
@@ -223,12 +233,22 @@ struct sensitivities : Base {
   SALTUS_FN static consistency<Real> initialise(
       const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f,
       const restart<sensitivities, Real>& start) requires(moves_states<Base>) {
-    static_assert(!Base::keeps_written, "what an event does to derivatives is not known where it moves other states");
+    static_assert(moves_with_field || !Base::keeps_written,
+                  "what an event does to derivatives is not known where it moves other states");
     auto of_model = model_part(y), rate = model_part(f);
+    auto begun = lift(y);
     const auto c =
         Base::initialise(system.of_model(), t, of_model, rate, {start.where, start.how, start.span, start.written});
+    const auto where = start.where & c.found;
     take_model_part(of_model, y), take_model_part(rate, f);
-    settle_derivatives(system, time_of_event(t, system.c), y, f, start.where & c.found);
+    if constexpr (moves_with_field) {
+      Base::derive_start(system.of_model(), lift_held<Real>(system.c), time_of_event(t, system.c), begun, start.written,
+                         where);
+      take_derivatives(put_down<Real>(begun), y, where);
+      take_derivatives(rhs(t, y, system.c), f, where);
+    } else {
+      settle_derivatives(system, time_of_event(t, system.c), y, f, where);
+    }
     return c;
   }
   template <class System, class Real>
@@ -241,6 +261,21 @@ struct sensitivities : Base {
     return c;
   }
 
+  // The values of invariants are kept by the states alone: their derivatives follow from the equations, to within the tolerance.
+  template <class Real>
+  SALTUS_FN static void take_invariants(step_constants<Real>& c, Real t, const vec<Real, states>& y,
+                                        mask_of<Real> where) requires(keeps_invariants<Base>) {
+    Base::take_invariants(c, t, model_part(y), where);
+  }
+  template <class Real>
+  SALTUS_FN static detail::nearer_point<Real, states> nearer_to_invariants(
+      Real t, Real h, const vec<Real, states>& y, const step_constants<Real>& c) requires(keeps_invariants<Base>) {
+    const auto to = Base::nearer_to_invariants(t, h, model_part(y), c);
+    detail::nearer_point<Real, states> r{y, to.sound};
+    take_model_part(to.y, r.y);
+    return r;
+  }
+
   /// The time of the current event with its derivatives.
   template <class Real>
   SALTUS_FN static lifted<Real> time_of_event(Real t, const step_constants<Real>& c) {
@@ -248,6 +283,10 @@ struct sensitivities : Base {
   }
 
  private:
+  template <class Real>
+  SALTUS_FN static void take_derivatives(const vec<Real, states>& from, vec<Real, states>& to, mask_of<Real> where) {
+    for (int i = model_states; i < states; ++i) to[i] = select(where, from[i], to[i]);
+  }
   template <class Value>
   SALTUS_FN static void take_model_part(const vec<Value, model_states>& from, vec<Value, states>& to) {
     each<model_states>([&](int i) SALTUS_INLINE_LAMBDA { to[i] = from[i]; });

@@ -7,8 +7,28 @@
 #pragma once
 
 #include "linear/lu.hpp"
+#include "number/dual.hpp"
 
 namespace saltus {
+
+/// True if a number has a derivative that is not zero. Numbers other than duals have none.
+template <class Real>
+SALTUS_FN bool has_derivative(const Real&) {
+  return false;
+}
+template <class Real, int N>
+SALTUS_FN bool has_derivative(const dual<Real, N>& x) {
+  bool any = false;
+  for (int j = 0; j < N; ++j) any = any || bool(x.d[j] != Real(0.0));
+  return any;
+}
+
+/// True if both numbers of a complementary pair are zero to rounding, but not with other parameters: which of them stays zero there depends
+/// on the direction of the change, and the solution has no derivative.
+template <class Real>
+SALTUS_FN bool is_undecided(const Real& z, const Real& w, const Real& rounding) {
+  return z <= rounding && w <= rounding && (has_derivative(z) || has_derivative(w));
+}
 
 template <class Real, int N>
 class complementarity {
@@ -24,6 +44,16 @@ class complementarity {
 
   /// Components of a solution up to this size are zero.
   SALTUS_FN Real rounding() const { return rounding_; }
+
+  /// True if the solution has no derivative.
+  SALTUS_FN bool has_undecided() const {
+    for (int i = 0; i < n; ++i) {
+      Real w = q[i];
+      for (int j = 0; j < n; ++j) w = fma(m[i][j], z[j], w);
+      if (is_undecided(z[i], w, rounding_)) return true;
+    }
+    return false;
+  }
 
   /// Finds z. False if the path ends in a ray.
   SALTUS_FN bool solve() {

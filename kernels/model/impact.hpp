@@ -14,6 +14,7 @@
 // difficulty (D. Baraff, SIGGRAPH 1994, 23). Ordinary code for one instance.
 #pragma once
 
+#include "linear/complementarity.hpp"
 #include "model/mechanics.hpp"
 
 namespace saltus {
@@ -67,17 +68,22 @@ class impulses_at {
   }
 
   /// Finds the impulses of contacts that collide at once. Returns false if there are none: the matrix has a NaN, or constraints that are
-  /// always on admit none.
-  SALTUS_FN bool complementary(const set& contacts, Real restitution, by_constraint& p) const {
+  /// always on admit none. `undecided` receives true if the impulses have no derivative.
+  SALTUS_FN bool complementary(const set& contacts, Real restitution, by_constraint& p, bool& undecided) const {
     set closed = on;
     by_constraint w;
+    Real largest = Real(0.0);
     for (int k = 0; k < n; ++k) {
       if (contacts.has[k]) closed.has[k] = false;
       w[k] = contacts.has[k] ? (Real(1.0) + restitution) * rows.velocity[k] : Real(0.0);
+      largest = max(largest, abs(w[k]));
       p[k] = Real(0.0);
     }
     for (int d = 0; d < n; ++d)
       if (contacts.has[d] && !drive(d, contacts, closed, w, p)) return false;
+    for (int k = 0; k < n; ++k)
+      undecided =
+          undecided || (contacts.has[k] && is_undecided(p[k] * response_[k][k], w[k], Real(64.0 * epsilon) * largest));
     return true;
   }
 
@@ -178,7 +184,7 @@ SALTUS_FN_COLD void collide_at_once(event<Model, Real>& now, const Id* list, int
   typename impulses::set contacts;
   for (int i = 0; i < count; ++i) contacts.has[static_cast<int>(list[i])] = true;
   typename impulses::by_constraint p;
-  if (at.complementary(contacts, restitution, p)) detail::give(now, at, p);
+  if (at.complementary(contacts, restitution, p, now.is_undecided)) detail::give(now, at, p);
   else now.no_impulses = true;
 }
 

@@ -26,7 +26,6 @@
 // increase the energy (T. R. Kane, D. A. Levinson, Dynamics, 1985, section 3.3).
 #pragma once
 
-#include "linear/complementarity.hpp"
 #include "model/impact.hpp"
 
 namespace saltus {
@@ -41,7 +40,8 @@ class rough_impact {
 
  public:
   const impulses at;
-  by_constraint u;  ///< velocities of constraints, before the impact and then after it
+  by_constraint u;            ///< velocities of constraints, before the impact and then after it
+  bool is_undecided = false;  ///< the impulses have no derivative
 
   SALTUS_FN rough_impact(const event<Model, Real>& now, const list& contacts)
       : at(now.here()), contacts_(contacts), closed_(at.on) {
@@ -142,6 +142,7 @@ class rough_impact {
       for (int j = 0; j < problem.n; ++j) problem.m[i][j] = entry(a, rows[j], unit);
     }
     if (!problem.solve()) return false;
+    is_undecided = is_undecided || problem.has_undecided();
 
     by_constraint p = least;
     for (int i = 0; i < problem.n; ++i)
@@ -173,6 +174,7 @@ SALTUS_FN_COLD void collide_with_friction(event<Model, Real>& now, const contact
     now.no_impulses = true;
     return;
   }
+  now.is_undecided = now.is_undecided || impact.is_undecided;
   detail::give(now, impact.at, p);
   for (int c = 0; c < contacts.count; ++c)
     if (const int k = contacts.of[c].slip; k >= 0) now.impulses.slip[k] = impact.u[k];

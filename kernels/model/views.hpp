@@ -479,7 +479,8 @@ struct event {
   vec<Real, kinds::guard_count> g;                                ///< guard values at this event
   vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
   bool stopped = false;
-  bool no_impulses = false;  ///< impulses were asked for but not found
+  bool no_impulses = false;   ///< impulses were asked for but not found
+  bool is_undecided = false;  ///< a contact of an impact neither pushes nor opens, but would with other parameters
   detail::kept_impulses<Model, Real> impulses{};
   detail::states_of_event<Model, Real> states{};
 
