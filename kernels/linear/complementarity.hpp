@@ -11,23 +11,36 @@
 
 namespace saltus {
 
-/// True if a number has a derivative that is not zero. Numbers other than duals have none.
 template <class Real>
-SALTUS_FN bool has_derivative(const Real&) {
-  return false;
-}
+inline constexpr bool is_dual = false;
 template <class Real, int N>
-SALTUS_FN bool has_derivative(const dual<Real, N>& x) {
-  bool any = false;
-  for (int j = 0; j < N; ++j) any = any || bool(x.d[j] != Real(0.0));
-  return any;
+inline constexpr bool is_dual<dual<Real, N>> = true;
+
+/// The rounding of some numbers; the derivatives of the result are the rounding of theirs, by parameters of the order of 1.
+template <class Real, int N>
+SALTUS_FN Real rounding_among(const vec<Real, N>& x, int count) {
+  constexpr double ulps = 64.0 * limits<scalar_of<Real>>::epsilon;
+  Real size = Real(0.0);
+  for (int i = 0; i < count; ++i) size = max(size, abs(x[i]));
+  Real r = Real(ulps) * size;
+  if constexpr (is_dual<Real>)
+    for (int j = 0; j < Real::directions; ++j) {
+      auto rate = abs(r.d[j]);
+      for (int i = 0; i < count; ++i) rate = max(rate, abs(x[i].d[j]));
+      r.d[j] = fma(rate, decltype(rate)(0x1p10 * ulps), r.value);
+    }
+  return r;
 }
 
 /// True if both numbers of a complementary pair are zero to rounding, but not with other parameters: which of them stays zero there depends
-/// on the direction of the change, and the solution has no derivative.
+/// on the direction of the change, and the solution has no derivative. `terms` is the size of the summands of w: if these are zero as well,
+/// the pair has nothing to do with the others.
 template <class Real>
-SALTUS_FN bool is_undecided(const Real& z, const Real& w, const Real& rounding) {
-  return z <= rounding && w <= rounding && (has_derivative(z) || has_derivative(w));
+SALTUS_FN bool is_undecided(const Real& z, const Real& w, const Real& terms,
+                            const Real& rounding) requires(is_dual<Real>) {
+  bool moves = bool(terms > rounding);
+  for (int j = 0; j < Real::directions; ++j) moves = moves || bool(max(abs(z.d[j]), abs(w.d[j])) > rounding.d[j]);
+  return moves && z <= rounding && w <= rounding;
 }
 
 template <class Real, int N>
@@ -45,27 +58,26 @@ class complementarity {
   /// Components of a solution up to this size are zero.
   SALTUS_FN Real rounding() const { return rounding_; }
 
-  /// True if the solution has no derivative.
-  SALTUS_FN bool has_undecided() const {
-    for (int i = 0; i < n; ++i) {
-      Real w = q[i];
-      for (int j = 0; j < n; ++j) w = fma(m[i][j], z[j], w);
-      if (is_undecided(z[i], w, rounding_)) return true;
+  /// True if pair i of the solution is undecided.
+  SALTUS_FN bool is_undecided_at(int i, const Real& rounding) const requires(is_dual<Real>) {
+    Real w = q[i], terms = abs(q[i]);
+    for (int j = 0; j < n; ++j) {
+      w = fma(m[i][j], z[j], w);
+      terms = fma(abs(m[i][j]), z[j], terms);
     }
-    return false;
+    return is_undecided(z[i], w, terms, rounding);
   }
 
   /// Finds z. False if the path ends in a ray.
   SALTUS_FN bool solve() {
-    Real size = Real(0.0), least = Real(0.0);
+    Real least = Real(0.0);
     int row = -1;
     for (int i = 0; i < n; ++i) {
       z[i] = Real(0.0);
-      size = max(size, abs(q[i]));
       if (q[i] <= least && q[i] < Real(0.0)) least = q[i], row = i;
     }
-    if (!(size <= Real(limits<scalar_of<Real>>::largest))) return false;
-    rounding_ = Real(64.0 * epsilon) * size;
+    rounding_ = rounding_among(q, n);
+    if (!(rounding_ <= Real(limits<scalar_of<Real>>::largest))) return false;
     if (row < 0) return true;
     begin();
     int enters = 2 * n;

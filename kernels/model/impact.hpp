@@ -69,21 +69,26 @@ class impulses_at {
 
   /// Finds the impulses of contacts that collide at once. Returns false if there are none: the matrix has a NaN, or constraints that are
   /// always on admit none. `undecided` receives true if the impulses have no derivative.
-  SALTUS_FN bool complementary(const set& contacts, Real restitution, by_constraint& p, bool& undecided) const {
+  SALTUS_FN bool complementary(const point<Model, Real, Real>& at, const set& contacts, Real restitution,
+                               by_constraint& p, bool& undecided) const {
     set closed = on;
     by_constraint w;
-    Real largest = Real(0.0);
     for (int k = 0; k < n; ++k) {
       if (contacts.has[k]) closed.has[k] = false;
       w[k] = contacts.has[k] ? (Real(1.0) + restitution) * rows.velocity[k] : Real(0.0);
-      largest = max(largest, abs(w[k]));
       p[k] = Real(0.0);
     }
     for (int d = 0; d < n; ++d)
       if (contacts.has[d] && !drive(d, contacts, closed, w, p)) return false;
-    for (int k = 0; k < n; ++k)
-      undecided =
-          undecided || (contacts.has[k] && is_undecided(p[k] * response_[k][k], w[k], Real(64.0 * epsilon) * largest));
+    if constexpr (is_dual<Real>) {
+      const Real least = rounding(at);
+      for (int k = 0; k < n; ++k) {
+        if (!contacts.has[k]) continue;
+        Real terms = abs(rows.velocity[k]);
+        for (int l = 0; l < n; ++l) terms = max(terms, abs(response_[k][l] * p[l]));
+        undecided = undecided || is_undecided(p[k] * response_[k][k], w[k], terms, least);
+      }
+    }
     return true;
   }
 
@@ -97,6 +102,16 @@ class impulses_at {
     return m_.mass.backward(m_.force(p, none));
   }
 
+  /// The rounding of velocities of constraints, sums of J v.
+  SALTUS_FN Real rounding(const point<Model, Real, Real>& at) const {
+    by_velocity terms;
+    for (int j = 0; j < velocities; ++j) {
+      Real most = Real(0.0);
+      for (int k = 0; k < n; ++k) most = max(most, abs(rows.by[k][j]));
+      terms[j] = most * at.y[bodies::coordinates + j];
+    }
+    return rounding_among(terms, velocities);
+  }
   /// A few ulps of the position of constraint k, or of its velocity.
   SALTUS_FN Real rounding(int k, const point<Model, Real, Real>& at, bool of_position) const {
     Real size = Real(0.0), largest = Real(0.0);
@@ -167,6 +182,10 @@ SALTUS_FN void give(Event& now, const Impulses& at, const typename Impulses::by_
 template <class Model, class Real>
 SALTUS_FN_COLD void collide(event<Model, Real>& now, int k, Real restitution) {
   const impulses_at<Model, Real> at(now.here());
+  if constexpr (is_dual<Real>) {
+    const Real u = at.rows.velocity[k], none(0.0);
+    now.is_undecided = now.is_undecided || is_undecided(abs(u), none, none, at.rounding(now.here()));
+  }
   if (at.rows.velocity[k] >= Real(0.0)) return;
   auto closed = at.on;
   closed.has[k] = true;
@@ -184,7 +203,7 @@ SALTUS_FN_COLD void collide_at_once(event<Model, Real>& now, const Id* list, int
   typename impulses::set contacts;
   for (int i = 0; i < count; ++i) contacts.has[static_cast<int>(list[i])] = true;
   typename impulses::by_constraint p;
-  if (at.complementary(contacts, restitution, p, now.is_undecided)) detail::give(now, at, p);
+  if (at.complementary(now.here(), contacts, restitution, p, now.is_undecided)) detail::give(now, at, p);
   else now.no_impulses = true;
 }
 

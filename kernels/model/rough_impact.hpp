@@ -50,6 +50,7 @@ class rough_impact {
       closed_.has[contacts.of[c].gap] = false;
       if (contacts.of[c].slip >= 0) closed_.has[contacts.of[c].slip] = false;
     }
+    if constexpr (is_dual<Real>) rounding_ = at.rounding(now.here());
     sound_ = reduce();
   }
 
@@ -70,6 +71,7 @@ class rough_impact {
       along_;  ///< impulses of all constraints per unit of impulse at constraint l of a contact, column by column
   matrix<Real, n> reply_;  ///< the changes of velocities that go with them
   bool sound_;
+  Real rounding_{};  ///< of velocities, where derivatives are taken
 
   /// Finds the effect of contact impulses while constraints that are on keep their velocities. False if these depend on each other.
   SALTUS_FN bool reduce() {
@@ -119,6 +121,26 @@ class rough_impact {
     return Real(a.of == contact.gap ? 0.0 : 1.0);
   }
 
+  /// True if a solution has no derivative. The rows of a contact with friction are those of p_n, p_t', p_t'' and s. Friction decides nothing
+  /// where the contact opens. While one of p_t' and p_t'' is positive the other is zero.
+  template <class Problem>
+  SALTUS_FN bool has_undecided(const Problem& problem, const row* rows, const by_constraint& least) const {
+    const auto is_positive = [&](int i) SALTUS_INLINE_LAMBDA { return bool(problem.z[i] > rounding_); };
+    for (int i = 0; i < problem.n; ++i) {
+      if (problem.is_undecided_at(i, rounding_)) return true;
+      const auto& contact = contacts_.of[rows[i].contact];
+      if (contact.slip < 0) continue;
+      const int along = i + 1, slip = i + 3;
+      if (is_positive(i) || least[contact.gap] > Real(0.0)) {
+        const bool any = is_positive(along) || is_positive(along + 1) || is_positive(slip);
+        if (problem.is_undecided_at(slip, rounding_) || (!any && problem.is_undecided_at(along, rounding_)))
+          return true;
+      }
+      i = slip;
+    }
+    return false;
+  }
+
   /// Solves one problem, with impulses of at least `least` at the gaps. Adds the impulses to `sum` and their effect to u.
   SALTUS_FN bool collide(Real restitution, const by_constraint& least, by_constraint& sum) {
     if (!sound_) return false;
@@ -142,7 +164,7 @@ class rough_impact {
       for (int j = 0; j < problem.n; ++j) problem.m[i][j] = entry(a, rows[j], unit);
     }
     if (!problem.solve()) return false;
-    is_undecided = is_undecided || problem.has_undecided();
+    if constexpr (is_dual<Real>) is_undecided = is_undecided || has_undecided(problem, rows, least);
 
     by_constraint p = least;
     for (int i = 0; i < problem.n; ++i)
