@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -281,10 +282,44 @@ std::optional<built> from_cache(const std::string& request) {
                           kept.string()));
 }
 
+/// A command of the compiler and its outcome.
+struct compilation {
+  std::vector<std::string> command;
+  outcome result;
+};
+
+compilation run_compiler(const std::vector<std::string>& options, const cancellation& stop) {
+  auto command = command_with(find_compiler(), options);
+  auto result = run_program(command, stop);
+  return {std::move(command), std::move(result)};
+}
+
+/// `options` and then `more`.
+std::vector<std::string> with(std::vector<std::string> options, const std::vector<std::string>& more) {
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+/// Compiles the part of a module that lands and the rest at the same time, and links them. Returns the first compilation
+/// that fails, else the last one.
+compilation compile_parts(const scratch_folder& scratch, const fs::path& source, const fs::path& module,
+                          const std::vector<std::string>& options, const cancellation& stop) {
+  const std::string sails = scratch / "sail.o", lands = scratch / "land.o";
+  auto landing = std::async(std::launch::async, run_compiler,
+                            with(options, {"-DSALTUS_LANDS", "-c", source.string(), "-o", lands}), stop);
+  auto sailing = run_compiler(with(options, {"-DSALTUS_LANDS_APART", "-c", source.string(), "-o", sails}), stop);
+  auto landed = landing.get();
+  if (sailing.result.status != 0) return sailing;
+  if (landed.result.status != 0) return landed;
+  // A model's header may define functions and variables that are not inline: both parts then have them, and use one.
+  return run_compiler(with(options, {"-Wl,-z,muldefs", sails, lands, "-o", module.string()}), stop);
+}
+
 /// Compiles `text` to a shared object. The object is kept if its files are known and have not changed meanwhile.
-built compile(const std::string& text, const fs::path& header, const std::vector<std::string>& options,
-              const std::string& request, const cancellation& stop) {
+built compile(const std::string& text, const fs::path& header, optimised how, const std::string& request,
+              const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
+  const auto options = flags_for(find_compiler(), how);
   const scratch_folder scratch(request);
   const fs::path source = scratch / "module.cpp", fresh = scratch / "module.so";
   write_file(source, text);
@@ -296,11 +331,11 @@ built compile(const std::string& text, const fs::path& header, const std::vector
       if (may_be_remembered(*files)) remember_files(request, *files);
       return *known;
     }
-  auto command = command_with(find_compiler(), options);
-  command.insert(command.end(), {source.string(), "-o", fresh.string()});
-  const auto [status, said] = run_program(command, stop);
+  const auto [command, result] = how == optimised::in_parts
+                                     ? compile_parts(scratch, source, fresh, options, stop)
+                                     : run_compiler(with(options, {source.string(), "-o", fresh.string()}), stop);
   if (stop) throw error(exit_interrupted, "interrupted while compiling");
-  if (status != 0) fail_to_compile(scratch, command, said, header, files);
+  if (result.status != 0) fail_to_compile(scratch, command, result.said, header, files);
   if (!fs::exists(fresh))
     throw error(exit_failure,
                 fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", find_compiler().program.string()));
@@ -323,7 +358,7 @@ std::optional<built> kept_module(const std::string& text, optimised how) { retur
 
 built build_module(const std::string& text, const fs::path& header, const cancellation& stop, optimised how) {
   if (auto known = kept_module(text, how)) return *known;
-  return compile(text, header, flags_for(find_compiler(), how), request_for(text, how), stop);
+  return compile(text, header, how, request_for(text, how), stop);
 }
 
 std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options) {

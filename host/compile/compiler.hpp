@@ -76,8 +76,9 @@ built build_traceable_module(const plan& p, const cancellation& stop = {});
 /// processor.
 std::string cpu_module_name(const plan& p, const lane_shape& shape);
 
-/// A module that runs once is compiled without optimisation, which takes less time. traced: with line numbers.
-enum class optimised { yes, no, traced };
+/// A module that runs once is compiled without optimisation, which takes less time. traced: with line numbers. in_parts:
+/// as `yes`, but landing and the rest at the same time (cpu_module_text), which gives the same bits.
+enum class optimised { yes, no, traced, in_parts };
 
 /// A module of any text that includes `header`: from the cache, or compiled.
 built build_module(const std::string& text, const std::filesystem::path& header, const cancellation& stop = {},

@@ -1,5 +1,6 @@
 // The source text of a plan's engine, and of modules for CPU lanes.
 #include <algorithm>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -112,6 +113,7 @@ std::string engine_text(const plan& p) {
 }
 
 namespace {
+/// The whole module; or its part that lands, if SALTUS_LANDS is defined.
 std::string cpu_module_text(const plan& p, const lane_shape& shape) {
   return fmt::format(
       "#include \"run/on_cpu.hpp\"\n"
@@ -119,9 +121,15 @@ std::string cpu_module_text(const plan& p, const lane_shape& shape) {
       "#include \"method/by_name.hpp\"\n"
       "#include \"{}\"\n"
       "{}"
+      "#ifdef SALTUS_LANDS\n"
+      "extern \"C\" void saltus_land(void* lanes, unsigned some, const void* run) {{\n"
+      "  saltus::land_from_apart<engine, {}>(lanes, some, run);\n"
+      "}}\n"
+      "#else\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::module saltus_module = "
-      "saltus::cpu_module<engine, {}, {}>;\n",
-      p.model.header.string(), engine_text(p), shape.lanes, shape.groups);
+      "saltus::cpu_module<engine, {}, {}>;\n"
+      "#endif\n",
+      p.model.header.string(), engine_text(p), shape.lanes, shape.lanes, shape.groups);
 }
 }  // namespace
 
@@ -140,10 +148,18 @@ std::string words_of_module(const plan& p) {
   return words;
 }
 
+namespace {
+/// Both parts of a module have the code of the model's constraints, which is most of it where there are any.
+optimised how_to_compile(const plan& p) {
+  const bool in_parts = has_events(p.model) && !has_constraints(p.model) && std::thread::hardware_concurrency() > 1;
+  return in_parts ? optimised::in_parts : optimised::yes;
+}
+}  // namespace
+
 built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop) {
   const auto build = [&] {
     const compiling_note note(words_of_module(p));
-    return build_module(cpu_module_text(p, shape), p.model.header, stop);
+    return build_module(cpu_module_text(p, shape), p.model.header, stop, how_to_compile(p));
   };
   if (!p.model.loaded) return build();
   return p.model.loaded->module_called(fmt::format("{}{} {}", engine_name(p), shape.lanes, shape.groups), build);

@@ -347,7 +347,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
 }
 }  // namespace detail
 
-/// The same out of line: an implicit step is too much code for every place that makes one.
+/// The same out of line: most steps are too much code for every place that makes one.
 template <class E, class Real>
 SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const step_system<E, Real>& system,
                                                                       const solution_point<Real, E::n>& from, Real h) {
@@ -357,7 +357,9 @@ template <class E, class Real>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const step_system<E, Real>& system,
                                                                          const solution_point<Real, E::n>& from,
                                                                          Real h) {
-  if constexpr (E::Method::is_explicit) return make_step(system, from, h);
+  constexpr bool is_short =
+      E::Method::is_explicit && E::n <= 8 && E::directions == 0 && !has_constraints<typename E::form>;
+  if constexpr (is_short) return make_step(system, from, h);
   else return make_step_apart(system, from, h);
 }
 

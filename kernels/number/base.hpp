@@ -85,10 +85,22 @@ SALTUS_FN constexpr void unroll(F&& body, index_list<I...>) {
 }
 }  // namespace detail
 
-/// body(constant<0>), ..., body(constant<N-1>): unrolled, the index usable as a template argument.
+/// body(constant<0>), ..., body(constant<N-1>): unrolled, the index usable as a template argument. Short loops are written out: a compiler
+/// optimises every inlined function before it inlines it into its caller, so each function between caller and body costs compile time.
 template <int N, class F>
 SALTUS_FN constexpr void static_for(F&& body) {
-  detail::unroll(static_cast<F&&>(body), detail::indices<N>{});
+  if constexpr (N <= 8) {
+    if constexpr (N > 0) body(constant<0>{});
+    if constexpr (N > 1) body(constant<1>{});
+    if constexpr (N > 2) body(constant<2>{});
+    if constexpr (N > 3) body(constant<3>{});
+    if constexpr (N > 4) body(constant<4>{});
+    if constexpr (N > 5) body(constant<5>{});
+    if constexpr (N > 6) body(constant<6>{});
+    if constexpr (N > 7) body(constant<7>{});
+  } else {
+    detail::unroll(static_cast<F&&>(body), detail::indices<N>{});
+  }
 }
 
 /// Longer loops are not unrolled. On a device, an array that a loop indexes lies in slow local memory.
@@ -101,7 +113,16 @@ inline constexpr int max_unrolled = 12;
 /// body(0), ..., body(N-1): unrolled while N is small; beyond that an ordinary loop, so that 200 states still compile.
 template <int N, class F>
 SALTUS_FN constexpr void each(F&& body) {
-  if constexpr (N <= max_unrolled) {
+  if constexpr (N <= 8) {
+    if constexpr (N > 0) body(0);
+    if constexpr (N > 1) body(1);
+    if constexpr (N > 2) body(2);
+    if constexpr (N > 3) body(3);
+    if constexpr (N > 4) body(4);
+    if constexpr (N > 5) body(5);
+    if constexpr (N > 6) body(6);
+    if constexpr (N > 7) body(7);
+  } else if constexpr (N <= max_unrolled) {
     static_for<N>([&](auto i) SALTUS_INLINE_LAMBDA { body(static_cast<int>(i)); });
   } else {
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)

@@ -33,6 +33,59 @@ struct events_to_host {
   }
 };
 
+namespace detail {
+/// part = lanes[first], lanes[first + 1], ...
+template <class E, class T, int W, int Part>
+SALTUS_FN void take_part(const instance<E, pack<T, W>>& lanes, int first, instance<E, pack<T, Part>>& part) {
+  const auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA {
+    __builtin_memcpy(&to, reinterpret_cast<const decltype(to.get(0))*>(&from) + first, sizeof to);
+  };
+  instance<E, pack<T, W>>::each_real(part, lanes, copy);
+  instance<E, pack<T, W>>::each_integer(part, lanes, copy);
+}
+/// lanes[first], lanes[first + 1], ... = part
+template <class E, class T, int W, int Part>
+SALTUS_FN void put_part(instance<E, pack<T, W>>& lanes, int first, const instance<E, pack<T, Part>>& part) {
+  const auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA {
+    __builtin_memcpy(reinterpret_cast<decltype(to.get(0))*>(&to) + first, &from, sizeof from);
+  };
+  instance<E, pack<T, W>>::each_real(lanes, part, copy);
+  instance<E, pack<T, W>>::each_integer(lanes, part, copy);
+}
+}  // namespace detail
+
+/// Lands the lanes whose bits are in `some`. Wide lanes land one register at a time: landing is most of a module's code, and two registers
+/// side by side double the time in which it is compiled.
+template <class E, class T, int W>
+void land_lanes(instance<E, pack<T, W>>& lanes, unsigned some, const chunk_run<E, events_to_host>& run) {
+  using Real = pack<T, W>;
+  if constexpr (detail::is_split<T, W>) {
+    constexpr int half = W / 2;
+    for (int first = 0; first < W; first += half) {
+      const unsigned here = some >> first & ((1u << half) - 1u);
+      if (here == 0) continue;
+      instance<E, pack<T, half>> part;
+      detail::take_part(lanes, first, part);
+      land_lanes(part, here, run);
+      detail::put_part(lanes, first, part);
+    }
+  } else {
+    land(lanes, mask_of<Real>::from_bits(some), tolerances_from<E, Real>(run.settings), run);
+  }
+}
+
+#ifdef SALTUS_LANDS_APART
+// Landing is compiled as another unit of the module, at the same time as this one. It passes types of the model, which may be local to
+// each unit, so the border has none of them.
+extern "C" void saltus_land(void* lanes, unsigned some, const void* run);
+#endif
+/// The body of saltus_land for lanes of width W.
+template <class E, int W>
+void land_from_apart(void* lanes, unsigned some, const void* run) {
+  land_lanes(*static_cast<instance<E, pack<typename E::T, W>>*>(lanes), some,
+             *static_cast<const chunk_run<E, events_to_host>*>(run));
+}
+
 /// One chunk with `Groups` groups of W lanes.
 template <class E, int W, int Groups>
 class cpu_chunk {
@@ -240,7 +293,12 @@ class cpu_chunk {
   /// Lands some lanes, and decides how the next ones land.
   void land_lanes(Lanes& lanes, unsigned some) {
     // Without guards and time events nothing is ever parked, so the landing code need not be compiled.
-    if constexpr (E::ng > 0 || E::form::time_events > 0) land(lanes, mask_of<Real>::from_bits(some), tol_, run_);
+    if constexpr (E::ng > 0 || E::form::time_events > 0)
+#ifdef SALTUS_LANDS_APART
+      saltus_land(&lanes, some, &run_);
+#else
+      saltus::land_lanes(lanes, some, run_);
+#endif
     usage_.landings += 1;
     usage_.landed += __builtin_popcount(some);
     landed_ += __builtin_popcount(some);
