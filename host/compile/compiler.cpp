@@ -282,37 +282,19 @@ std::optional<built> from_cache(const std::string& request) {
                           kept.string()));
 }
 
-/// A command of the compiler and its outcome.
-struct compilation {
-  std::vector<std::string> command;
-  outcome result;
-};
-
-compilation run_compiler(const std::vector<std::string>& options, const cancellation& stop) {
-  auto command = command_with(find_compiler(), options);
-  auto result = run_program(command, stop);
-  return {std::move(command), std::move(result)};
-}
-
-/// `options` and then `more`.
-std::vector<std::string> with(std::vector<std::string> options, const std::vector<std::string>& more) {
-  options.insert(options.end(), more.begin(), more.end());
-  return options;
-}
-
-/// Compiles the part of a module that lands and the rest at the same time, and links them. Returns the first compilation
-/// that fails, else the last one.
-compilation compile_parts(const scratch_folder& scratch, const fs::path& source, const fs::path& module,
-                          const std::vector<std::string>& options, const cancellation& stop) {
-  const std::string sails = scratch / "sail.o", lands = scratch / "land.o";
-  auto landing = std::async(std::launch::async, run_compiler,
-                            with(options, {"-DSALTUS_LANDS", "-c", source.string(), "-o", lands}), stop);
-  auto sailing = run_compiler(with(options, {"-DSALTUS_LANDS_APART", "-c", source.string(), "-o", sails}), stop);
-  auto landed = landing.get();
-  if (sailing.result.status != 0) return sailing;
-  if (landed.result.status != 0) return landed;
-  // A model's header may define functions and variables that are not inline: both parts then have them, and use one.
-  return run_compiler(with(options, {"-Wl,-z,muldefs", sails, lands, "-o", module.string()}), stop);
+/// Compiles the part of a module that lands and the rest at the same time, and links them. False if that fails.
+bool compile_in_parts(const scratch_folder& scratch, const fs::path& source, const fs::path& module,
+                      const std::vector<std::string>& options, const cancellation& stop) {
+  const auto succeeds = [&](const std::vector<std::string>& arguments) {
+    auto command = command_with(find_compiler(), options);
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_program(command, stop).status == 0;
+  };
+  const std::string sail = scratch / "sail.o", land = scratch / "land.o";
+  const std::vector<std::string> to_land = {"-DSALTUS_LANDS", "-c", source.string(), "-o", land};
+  auto landing = std::async(std::launch::async | std::launch::deferred, succeeds, to_land);
+  const bool sails = succeeds({"-DSALTUS_LANDS_APART", "-c", source.string(), "-o", sail});
+  return landing.get() && sails && succeeds({sail, land, "-o", module.string()});
 }
 
 /// Compiles `text` to a shared object. The object is kept if its files are known and have not changed meanwhile.
@@ -331,11 +313,15 @@ built compile(const std::string& text, const fs::path& header, optimised how, co
       if (may_be_remembered(*files)) remember_files(request, *files);
       return *known;
     }
-  const auto [command, result] = how == optimised::in_parts
-                                     ? compile_parts(scratch, source, fresh, options, stop)
-                                     : run_compiler(with(options, {source.string(), "-o", fresh.string()}), stop);
-  if (stop) throw error(exit_interrupted, "interrupted while compiling");
-  if (result.status != 0) fail_to_compile(scratch, command, result.said, header, files);
+  // Parts fail where the whole may not: both define a function of the header that is not inline, or two compilers take
+  // too much memory. If the whole fails, too, its message is the one to show.
+  if (how != optimised::in_parts || !compile_in_parts(scratch, source, fresh, options, stop)) {
+    auto command = command_with(find_compiler(), options);
+    command.insert(command.end(), {source.string(), "-o", fresh.string()});
+    const auto [status, said] = run_program(command, stop);
+    if (stop) throw error(exit_interrupted, "interrupted while compiling");
+    if (status != 0) fail_to_compile(scratch, command, said, header, files);
+  }
   if (!fs::exists(fresh))
     throw error(exit_failure,
                 fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", find_compiler().program.string()));

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <regex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -442,6 +444,66 @@ TEST_F(cli, two_programs_may_compile_the_same_model_at_once) {
   EXPECT_EQ(second.code, 0) << second.err;
   expect_same_bits(results(folder() / "one.nc"), results(folder() / "two.nc"), "one and two");
   EXPECT_EQ(modules(cache), 2u) << "the description and the integrator";
+  EXPECT_EQ(debris(cache), words{});
+}
+
+// ------------------------------------------------------------------------------------------------------------ modules in parts
+
+/// A compiler that first runs `lines` where it compiles the part of a module that lands; they may use $object, the file to be written.
+fs::path compiler_that(const std::string& lines, const fs::path& file) {
+  write(file, fmt::format("#!/bin/sh\nfor last in \"$@\"; do object=$last; done\n"
+                          "case \" $* \" in *' -DSALTUS_LANDS '*) {};; esac\nexec '{}' \"$@\"\n",
+                          lines, on_path("g++")));
+  fs::permissions(file, fs::perms::owner_exec, fs::perm_options::add);
+  return file;
+}
+
+TEST_F(cli, a_module_whose_parts_do_not_compile_is_compiled_as_a_whole) {
+  const fs::path cache = folder() / "cache";
+  const words swept = {model(), "--set", "sweep.stiffness={from=1.0, to=9.0, count=33}"};
+  const results usual = run(swept);
+  for (const char* lines : {"kill -9 $$", "echo half >$object; exit 0"}) {
+    const results whole = run(swept, {{"SALTUS_CACHE", cache}, {"SALTUS_CXX", compiler_that(lines, folder() / "cxx")}});
+    expect_same_bits(usual, whole, lines);
+    EXPECT_EQ(modules(cache), 2u) << "the description and the integrator";
+    EXPECT_EQ(debris(cache), words{}) << lines;
+    fs::remove_all(cache);
+  }
+}
+
+TEST_F(cli, functions_and_variables_of_a_header_need_not_be_inline) {
+  std::string text = replaced(oscillator, "struct oscillator",
+                              "double soft = 1.0;\ndouble spring() { return soft; }\n\nstruct outlined");
+  write(folder() / "outlined.hpp", replaced(text, "above(centre), 1.0", "above(centre), spring()"));
+  expect_same_bits(run({model()}), run({"./outlined.hpp"}), "outlined");
+}
+
+TEST_F(cli, a_mistake_that_only_landing_meets_is_told_once) {
+  const std::string text = replaced(relay, "now[x] = now[x] + 0.1", "now[x] = now[x] + late(now)");
+  write(folder() / "relay.hpp", replaced(text, "struct relay {",
+                                         "struct relay {\n  static double late(const auto& now) {\n"
+                                         "    return now.no_such_member;\n  }\n"));
+  const auto o = saltus({"run", "./relay.hpp"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(
+      std::regex_search(o.err, std::regex("^saltus: [^\n]*/relay.hpp:5:\\d+: [^\n]*no_such_member[^\n]*\n  all of "
+                                          "the compiler's output: [^\n]*\n$")))
+      << o.err;
+}
+
+TEST_F(cli, an_interruption_ends_the_compilers_of_both_parts) {
+  const fs::path cache = folder() / "cache", begun = folder() / "begun", ended = folder() / "ended";
+  const auto compiler =
+      compiler_that(fmt::format("touch '{}'; sleep 60; touch '{}'", begun.string(), ended.string()), folder() / "cxx");
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core compiles the whole";
+  auto running = start({"run", model()}, {{"SALTUS_CACHE", cache}, {"SALTUS_CXX", compiler}});
+  EXPECT_TRUE(running->wait_for([&] { return fs::exists(begun); }));
+  running->signal(SIGINT);
+  const auto o = running->wait();
+  EXPECT_EQ(o.code, 130) << o.err;
+  EXPECT_LT(o.seconds, 50);
+  EXPECT_FALSE(fs::exists(ended));
+  EXPECT_EQ(modules(cache), 1u) << "the description";
   EXPECT_EQ(debris(cache), words{});
 }
 
