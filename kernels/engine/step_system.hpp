@@ -347,7 +347,17 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
 }
 }  // namespace detail
 
-/// The same out of line: most steps are too much code for every place that makes one.
+/// True if the code of a step is short enough for every place where landing makes one. On a device a call would keep the stages of a long one
+/// in slow local memory.
+template <class E>
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+inline constexpr bool is_short_step = E::Method::is_explicit;
+#else
+inline constexpr bool is_short_step =
+    E::Method::is_explicit&& E::n <= 8 && E::directions == 0 && !has_constraints<typename E::form>;
+#endif
+
+/// `make_step` out of line.
 template <class E, class Real>
 SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const step_system<E, Real>& system,
                                                                       const solution_point<Real, E::n>& from, Real h) {
@@ -357,9 +367,7 @@ template <class E, class Real>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const step_system<E, Real>& system,
                                                                          const solution_point<Real, E::n>& from,
                                                                          Real h) {
-  constexpr bool is_short =
-      E::Method::is_explicit && E::n <= 8 && E::directions == 0 && !has_constraints<typename E::form>;
-  if constexpr (is_short) return make_step(system, from, h);
+  if constexpr (is_short_step<E>) return make_step(system, from, h);
   else return make_step_apart(system, from, h);
 }
 
