@@ -2,7 +2,8 @@
 //
 // A module is a small generated source: the kernels, the model's header, and one line that names the engine type. The
 // system's C++ compiler makes a shared object of it in the cache (module_cache.hpp). The compiler also lists the files
-// that it read. A module that does not compile is not kept.
+// that it read. A module that does not compile is not kept. Where it pays, two compilers make parts of a module at the
+// same time; the module, its key and its bits are the same.
 #pragma once
 
 #include <filesystem>

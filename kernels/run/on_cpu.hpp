@@ -1,5 +1,5 @@
-// One CPU thread integrates one chunk. W lanes sail; lanes whose step may contain an event are parked and landed W at a time. An
-// instance that ends is stored and replaced at once.
+// One CPU thread integrates one chunk. W lanes sail; lanes whose step may contain an event are parked until there are W of them, and
+// landed. An instance that ends is stored and replaced at once.
 //
 //            chunk ---> begin (W at once) ---+
 //                                            v
