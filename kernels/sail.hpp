@@ -19,6 +19,7 @@
 #include "event/of_series.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
+#include "event/unresolved.hpp"
 
 namespace saltus {
 
@@ -118,7 +119,7 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
   using Method = typename E::Method;
   const step_system<E, Real> system{x.constants, &tol};
   auto s = series_from<Method>(system, x.t, x.y, x.f);
-  const Real reach = longest_step<Method, E::norm>(s, tol.rtol, tol.atol);
+  const Real reach = longest_step<Method, E::norm>(s, tol.rtol, absolute_tolerances(x, tol));
   auto beyond = h > reach;
   s.h = select(beyond, reach, h);
   const Real within = s.h;
@@ -184,6 +185,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
                             const tolerances<E, Real>& tol, const Run& run) {
   const step_system<E, Real> f{x.constants, &tol};
   look_for_near_misses(x, end.s, end.g, where, tol);
+  look_for_unresolved(x, end.s, where, tol);
   if constexpr (E::samples) record_samples(x, end.s, f, until, where, inclusive, run);
   if constexpr (E::reduces_quantities) reduce_step(x, committed_step<E, Real>{end.s, f, end.t}, where, run);
   assign_where(where, x.t, end.t);
@@ -197,7 +199,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
     assign_where(where, x.rate[i], end.g.rate[i]);
   });
   keep_residual(x, end.s, where);
-  if constexpr (watches_near_misses<E>) forget_undefined(x, where);
+  if constexpr (watches_near_misses<E> || watches_resolution<E>) forget_undefined(x, where);
   remember_step(x, end.s, where);
   add_where(x.steps, where, 1);
   carried<E>::accept(x, where);

@@ -25,12 +25,15 @@ const char* reason_of(const outcome& r) { return sensitivity_table[r.sensitivity
 
 TEST(Lyapunov, OfALinearSystem) {
   // x' = -0.7 x, y' = 0.7 x - 0.2 y: the exponents are the eigenvalues.
-  const auto r = run(test_model("decay"), {"rtol=1e-10", "t=[0.0,100.0]", "lyapunov.from=50.0"});
-  ASSERT_STREQ(reason_of(r), "defined");
-  EXPECT_NEAR(exponent(r, 0), -0.2, 1e-8);
-  EXPECT_NEAR(exponent(r, 1), -0.7, 1e-8);
-  for (const int error : {2, 3}) EXPECT_LT(std::fabs(exponent(r, error)), 1e-8);
-  EXPECT_EQ(exponent(r, 4), 0.0);
+  for (const char* method : {"dp5", "taylor12"}) {
+    const auto r = run(test_model("decay"),
+                       {"rtol=1e-10", "t=[0.0,100.0]", "lyapunov.from=50.0", std::string("method=") + method});
+    ASSERT_STREQ(reason_of(r), "defined");
+    EXPECT_NEAR(exponent(r, 0), -0.2, 1e-8);
+    EXPECT_NEAR(exponent(r, 1), -0.7, 1e-8);
+    for (const int error : {2, 3}) EXPECT_LT(std::fabs(exponent(r, error)), 1e-8);
+    EXPECT_EQ(exponent(r, 4), 0.0);
+  }
 }
 
 TEST(Lyapunov, OfLorenz) {

@@ -32,10 +32,12 @@ namespace {
 /// as long as the numbers of both fit into the nearby cache.
 bool runs_orders_in_loops(const plan& p) {
   const auto method = method_called(p.method);
-  if (!method.is_series || p.model.kept_series + p.model.kept_numbers <= max_unrolled_series) return false;
+  const std::int64_t in_coefficient = 1 + carried_directions(p);
+  if (!method.is_series || in_coefficient * (p.model.kept_series + p.model.kept_numbers) <= max_unrolled_series)
+    return false;
   constexpr std::int64_t near = 512 * 1024;
   const auto series = static_cast<std::int64_t>(p.model.states.size()) + 1 + p.model.kept_series;
-  const std::int64_t numbers = series * method.order + p.model.kept_numbers;
+  const std::int64_t numbers = in_coefficient * (series * method.order + p.model.kept_numbers);
   return 2 * native_lanes(p.precision) * numbers * bytes_of(p.precision) <= near;
 }
 }  // namespace
@@ -58,8 +60,9 @@ lane_shape shape_by_rule(const plan& p) {
       lanes /= 2;
     return {lanes, 1};
   }
-  // Series of equations of any order hold many numbers: as many lanes as fit on a thread's stack.
-  if (const auto of_one = stack_of_lane(p.model, p.method, p.coordinates); 2 * native * of_one > largest_stack) {
+  // Series of equations of any order, or with derivatives, hold many numbers: as many lanes as fit on a thread's stack.
+  if (const auto of_one = stack_of_lane(p.model, p.method, p.coordinates, carried_directions(p));
+      2 * native * of_one > largest_stack) {
     int lanes = native;
     while (lanes > 1 && lanes * of_one > largest_stack) lanes /= 2;
     return {lanes, 1};

@@ -128,6 +128,11 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, coordinates 
     return number * (series * (terms + highest + 1 + duals * (highest + 1)) + (1 + duals) * numbers +
                      4 * square(unknowns) + local + (is_explicit ? 0 : 4 * square(m.states.size())));
   }
+  if (method_called(method).is_series && directions > 0) {
+    // Series of the states, of time and of all intermediate results.
+    const auto series = std::ssize(m.states) + 1 + (m.kept_series < 0 ? 256 : m.kept_series);
+    return number * (1 + directions) * (series * (method_called(method).order + 1) + std::max(m.kept_numbers, 0));
+  }
   if (method_called(method).is_explicit) return 0;
   // Beside J, M, the matrix of the step and its factors, of which Radau IIA has as many as stages: their derivatives, or
   // a matrix of all stages.

@@ -42,19 +42,13 @@ std::string obstacle_to_sensitivities(const reading& r) {
   const auto of_model = [&](const std::string& what) {
     return fmt::format(
         "of {}: derivatives are taken of dy/dt = f(t, y), mechanical systems, mass matrices, residuals and constraints "
-        "of index 1, "
-        "and it {}",
+        "of index 1 and 2, and it {}",
         m.name, what);
   };
   if (m.equations == abi::any_order) return of_model(fmt::format("has {}", special_about(m)));
-  if (highest_index(m) > 1) return of_model("has algebraic states of index 2");
-  if (m.singular_mass) return of_model("has a singular mass matrix in whose rows rates are mixed");
   if (method_called(p.method).for_mechanics)
     return fmt::format("with method = \"{}\", which eliminates the constraints within its steps: use dop853", p.method);
-  if (method_called(p.method).is_series)
-    return fmt::format("with method = \"{}\", which finds series of the states alone: use dop853", p.method);
   if (p.consistency == abi::nearest) return "with consistency = \"nearest\", which moves the start: use algebraic";
-  if (p.detection == detection::certified) return "with detection = \"certified\": use hermite";
   if (p.concurrency_time > 0) return "with concurrency, which lets events fire together that are not at one time";
   if (!p.rows) return "with output.rows = false, as they are kept for each instance";
   return {};
@@ -71,8 +65,6 @@ std::string instead_of(const reduction& r, const model& m) {
   const auto index = static_cast<std::size_t>(r.index);
   const std::string of = is_of_event(r.which) ? "" : (r.of_output ? m.outputs : m.states)[index].name;
   switch (r.which) {
-    case reduce::time_of_min:
-    case reduce::time_of_max: return fmt::format("as first(turn), turn being a guard on the rate of {}", of);
     case reduce::quantile:
     case reduce::median: return fmt::format("in a run without [sensitivity], or ask for mean({0}) or max({0})", of);
     default: return "in a run without [sensitivity]";
@@ -88,15 +80,15 @@ void check_reductions(const reading& r, const field& table) {
           instead_of(one, r.model)));
 }
 
-/// The matrices of an implicit step, with their derivatives, are on the thread's stack.
+/// The matrices of an implicit step, or the series of a Taylor method, are on the thread's stack, with their derivatives.
 void check_stack(const reading& r, const field& table) {
   const plan& p = r.plan;
   const auto& method = p.stiff_method.empty() ? p.method : p.lasting_method;
   if (stack_of_lane(p.model, method, p.coordinates, carried_directions(p)) <= largest_stack) return;
-  table.fail(
-      fmt::format("must be about fewer, as {} states with {} derivatives each have matrices that do not fit: with "
-                  "explicit methods they do",
-                  p.model.states.size(), carried_directions(p)));
+  table.fail(fmt::format(
+      "must be about fewer, as {} states with {} derivatives each have {} that do not fit: with "
+      "explicit Runge-Kutta methods they do",
+      p.model.states.size(), carried_directions(p), method_called(method).is_series ? "series" : "matrices"));
 }
 
 }  // namespace
@@ -130,6 +122,9 @@ void read_lyapunov(reading& r) {
   if (!table) return;
   read_plain_values(r, *table);
   if (!r.plan.sensitivities.empty()) table->fail("must be left out with [sensitivity]: derivatives grow as they are");
+  if (highest_index(r.model) > 1 || r.model.singular_mass)
+    table->fail(
+        fmt::format("must be left out of {}, whose constraints leave no differences of some states", r.model.name));
   if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
   if (r.model.coordinates > 0 && has_constraints(r.model))
     table->fail(fmt::format("must be left out of {}: perturbations would leave its constraints", r.model.name));

@@ -15,6 +15,7 @@ enum class sensitivity : unsigned char {
   not_finite = 5,
   not_ended = 6,
   at_start = 7,
+  unresolved = 8,
 };
 
 struct sensitivity_row {
@@ -34,6 +35,9 @@ inline constexpr sensitivity_row sensitivity_table[] = {
     {sensitivity::not_finite, "not_finite", "a function of the model has no finite derivative where it was evaluated"},
     {sensitivity::not_ended, "not_ended", "the instance did not come to its end: see status"},
     {sensitivity::at_start, "at_start", "a guard was zero at the start, and may be on either side of it"},
+    {sensitivity::unresolved, "unresolved",
+     "a step that the states allow is too long for the series of their derivatives: sensitivity.error_control = true "
+     "makes it shorter"},
 };
 
 inline constexpr int sensitivity_count = sizeof(sensitivity_table) / sizeof(sensitivity_table[0]);

@@ -32,7 +32,7 @@ SALTUS_FN_FLAT void find_guards(const instance<E, Real>& x, stages<typename E::M
                                 guard_polynomials<E, Real>& g) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? s.y[i] : s.coefficient[k - 1][i]; };
   const bool complete =
-      detail::run_by_orders<detail::equations_and_guards<typename E::Model>, E::Method::order + 1, E::n>(
+      detail::run_by_orders<detail::equations_and_guards<typename E::Model>, E::Method::order + 1, E::model_states>(
           s.t, known,
           [&](const auto& time, const auto& y)
               SALTUS_INLINE_LAMBDA { return E::form::model_guards_at(time, y, x.constants); },

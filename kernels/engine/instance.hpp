@@ -118,9 +118,13 @@ SALTUS_FN time_window<Real> window_of(const Run& run, int j) { return window_of<
 template <class Reduction>
 inline constexpr int numbers_kept_for = row_of(Reduction::kind).numbers + (is_integrated<Reduction> ? 1 : 0);
 
-/// True if a reduction keeps the derivatives of an integral and, in a row of their own, those of the integral of squares.
+/// True for the time of an extremum.
+template <class R>
+inline constexpr bool has_time = R::kind == reduce::time_of_min || R::kind == reduce::time_of_max;
+
+/// True if a reduction keeps derivatives in two rows: of an integral and of the integral of squares, or of an extremum and of its time.
 template <class Reduction>
-inline constexpr bool keeps_two_rates = Reduction::kind == reduce::deviation;
+inline constexpr bool keeps_two_rates = Reduction::kind == reduce::deviation || has_time<Reduction>;
 
 /// Options that change the code of a module, beyond model, method and arithmetic.
 struct options {

@@ -28,8 +28,10 @@ SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
       const auto q = of::initial_rates(x);
       assign_where(where, x.extreme[item], q.value);
       each_row_of_rates<E, decltype(r)>(item, [&](int row) SALTUS_INLINE_LAMBDA {
-        each<E::directions>(
-            [&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.reduced_rates[row * E::directions + j], q.d[j]); });
+        each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+          const Real rate = row == item ? q.d[j] : Real(of::initial_second_rate);
+          assign_where(where, x.reduced_rates[row * E::directions + j], rate);
+        });
       });
     }
   });

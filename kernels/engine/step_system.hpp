@@ -12,9 +12,19 @@ namespace saltus {
 template <class E>
 struct engine_of_model;
 
-/// The model's equations over numbers with the derivative in one direction, and the integrated quantities.
-template <class E, class Real>
-struct lifted_equations : E::form::template lifted_system<Real, 1> {
+/// The model's equations over numbers with the derivatives in `width` directions, and the integrated quantities.
+template <class E, class Real, int width>
+struct lifted_equations : E::form::template lifted_system<Real, width> {
+  using number = dual<Real, width>;
+  const tolerances<typename E::whole, Real>* tol = nullptr;
+
+  SALTUS_FN number floor(int i) const { return number(tol->atol[i] / tol->rtol); }
+  SALTUS_FN vec<number, E::model_states> weight(const vec<number, E::model_states>& y) const {
+    vec<number, E::model_states> r;
+    each<E::model_states>(
+        [&](int i) SALTUS_INLINE_LAMBDA { r[i] = number(Real(1.0) / fma(tol->rtol, abs(y[i].value), tol->atol[i])); });
+    return r;
+  }
   template <class Value>
   SALTUS_FN auto quantities(Value t, const vec<Value, E::model_states>& y) const {
     return quantities_at<engine_of_model<E>>(t, y, this->c);
@@ -80,15 +90,64 @@ struct step_system {
   /// derivatives.
   SALTUS_FN auto of_model() const { return step_system<engine_of_model<E>, Real>{c, tol}; }
   SALTUS_FN auto lifted() const {
-    return typename form::template lifted_system<Real>{form::template lift_held<Real>(c)};
+    return lifted_equations<E, Real, form::directions>{{form::template lift_held<Real>(c)}, tol};
   }
   /// The same in direction j alone.
-  SALTUS_FN auto lifted_in(int j) const { return lifted_equations<E, Real>{{form::template lift_held<Real, 1>(c, j)}}; }
+  SALTUS_FN auto lifted_in(int j) const {
+    return lifted_equations<E, Real, 1>{{form::template lift_held<Real, 1>(c, j)}, tol};
+  }
+  /// The integrated quantities without their derivatives, of which there are `quantity_directions` each: those of quantity i in direction
+  /// j is the quantity rate_of_quantity(i, j).
+  static constexpr int own_quantities = E::quantities::count, quantity_directions = E::kept_directions;
+  SALTUS_FN static constexpr int rate_of_quantity(int i, int j) {
+    return E::quantities::rate(i, quantity_directions, j);
+  }
   /// True if a single instance looks for consistent states off the lanes, where slower methods are allowed.
   SALTUS_FN bool is_conservative() const { return tol->conservative; }
   /// The size of state i below which its absolute tolerance counts.
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
 };
+
+/// The time derivatives of the model's states at a point of a solution; `f` has them, unless the form must find them.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::model_states> all_rates(const step_system<E, Real>& system, Real t, const vec<Real, E::n>& y,
+                                               const vec<Real, E::n>& f) {
+  using form = typename E::form::model_form;
+  if constexpr (form::finds_rates)
+    return form::rates_at(system.of_model(), t, E::form::model_part(y), E::form::model_part(f));
+  else return E::form::model_part(f);
+}
+
+/// The states of the model at a point of a solution, with two time derivatives.
+template <class E, class Real>
+SALTUS_FN vec<dual<dual<Real>>, E::model_states> with_two_rates(const step_system<E, Real>& system, Real t,
+                                                                const vec<Real, E::n>& y, const vec<Real, E::n>& f) {
+  using form = typename E::form::model_form;
+  using once = dual<Real>;
+  const auto rate = all_rates<E>(system, t, y, f);
+  vec<once, E::model_states> at;
+  vec<dual<once>, E::model_states> r;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { at[i] = once(y[i], rate[i]); });
+  const auto with_second = [&](const vec<once, E::model_states>& second) SALTUS_INLINE_LAMBDA {
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dual<once>(at[i], second[i]); });
+  };
+  if constexpr (form::has_field) {
+    with_second(form::rhs(once(t, Real(1.0)), at, system.c));
+  } else if constexpr (form::finds_rates) {
+    vec<once, E::model_states> guess;
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { guess[i] = once(rate[i]); });
+    with_second(form::rates_at(system.of_model(), once(t, Real(1.0)), at, guess));
+  } else {
+    const auto second = second_rates(system.of_model(), t, E::form::model_part(y), rate);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dual<once>(at[i], once(rate[i], second[i])); });
+  }
+  return r;
+}
+/// The time with two time derivatives.
+template <class Real>
+SALTUS_FN dual<dual<Real>> time_with_two_rates(Real t) {
+  return {dual<Real>(t, Real(1.0)), dual<Real>(Real(1.0))};
+}
 
 /// The outcome of the projection of a step's end onto constraints.
 template <class Real>
@@ -334,7 +393,8 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
   s.evaluations = of.evaluations;
   if constexpr (has_constraints<form>) {
     auto rate = s.slope1;
-    form::settle_derivatives(system, typename form::template lifted<Real>(from.t + h), s.y1, rate, s.solved);
+    form::template settle_derivatives<form::gives_algebraic_rates>(
+        system, typename form::template lifted<Real>(from.t + h), s.y1, rate, s.solved);
     if constexpr (E::keeps_derivative && form::gives_algebraic_rates && Method::dense_rows == 0)
       for (int j = 0; j < E::directions; ++j)
         for (int i = 0; i < n; ++i)

@@ -19,27 +19,46 @@ namespace saltus {
 // ---- the error ------------------------------------------------------------------------------------------------------
 
 namespace detail {
-inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129};  ///< (1 -+ 1/sqrt(3)) / 2
+/// The form of the model alone, without derivatives that are carried.
+template <class E, bool = (E::directions > 0)>
+struct find_form_of_model {
+  using type = typename E::form;
+};
+template <class E>
+struct find_form_of_model<E, true> {
+  using type = typename E::form::model_form;
+};
+template <class E>
+using form_of_model = typename find_form_of_model<E>::type;
+
+template <class E, class Real>
+SALTUS_FN auto field_of_model(const step_system<E, Real>& f, Real t, const vec<Real, E::n>& y) {
+  if constexpr (E::directions > 0) return f.of_model()(t, E::form::model_part(y));
+  else return f(t, y);
 }
+inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129};  ///< (1 -+ 1/sqrt(3)) / 2
+}  // namespace detail
 
 /// How far the solution may be from a step's dense output, component by component: the sum of the error estimate at its end and that of the
 /// dense output between the ends. Implicit methods have both estimates. Explicit methods have the first; for the second, the defect h f(t,
 /// y(s)) - y'(s) is evaluated where that of a cubic is largest, and the error of a cubic is at most a third of it. Defects that are only
 /// rounding do not count, because they would not shrink with the step.
 template <class E, class Real>
-SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const step_system<E, Real>& f,
-                                              const stages<typename E::Method, Real, E::n>& s,
-                                              const interpolant_of<E, Real>& interpolant) {
-  auto delta = local_error(s);
+SALTUS_FN_COLD vec<Real, E::model_states> enclosed_error(const step_system<E, Real>& f,
+                                                         const stages<typename E::Method, Real, E::n>& s,
+                                                         const interpolant_of<E, Real>& interpolant) {
+  auto delta = E::form::model_part(local_error(s));
   if constexpr (!E::Method::is_explicit) {
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(s.interpolant_error[i]); });
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(s.interpolant_error[i]); });
   } else {
     for (const double at : detail::defect_nodes) {
-      const auto slope = interpolant.slope(Real(at)), true_slope = f(fma(Real(at), s.h, s.t), interpolant(Real(at)));
-      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(fma(s.h, true_slope[i], -slope[i])); });
+      const auto slope = interpolant.slope(Real(at));
+      const auto true_slope = detail::field_of_model<E>(f, fma(Real(at), s.h, s.t), interpolant(Real(at)));
+      each<E::model_states>(
+          [&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(fma(s.h, true_slope[i], -slope[i])); });
     }
   }
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real rounding =
         Real(64.0 * limits<typename E::T>::epsilon) * (abs(s.y[i]) + abs(s.y1[i]) + abs(s.h * s.f1()[i]));
     delta[i] = select(delta[i] > rounding, delta[i], Real(0.0));
@@ -57,7 +76,7 @@ inline constexpr int evaluations_of_error = Method::is_explicit ? 2 : 0;
 template <class E, class Real>
 struct enclosed_piece {
   interval<Real> t;
-  vec<interval<Real>, E::n> y, f;
+  vec<interval<Real>, E::model_states> y, f;
 };
 
 /// One component of a dense output as a polynomial in u = s - middle.
@@ -92,7 +111,7 @@ struct step_enclosure {
   using T = typename E::T;
   using interpolant_type = interpolant_of<E, Real>;
   const interpolant_type& interpolant;
-  const vec<Real, E::n>& delta;
+  const vec<Real, E::model_states>& delta;
 
   static constexpr int terms = interpolant_type::terms;
   static constexpr double rounding = 2.0 * (terms + 2) * limits<T>::epsilon;  ///< of a nested form, relative to `size`
@@ -106,7 +125,7 @@ struct step_enclosure {
 
     enclosed_piece<E, Real> piece;
     piece.t = time(a, b);
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
       const taylor_polynomial<Real, terms> y(interpolant, i, middle);
       const Real slack = Real(rounding) * (abs(interpolant.y0[i]) + y.size),
                  slope_slack = Real(terms * rounding) * y.size;
@@ -122,7 +141,7 @@ struct step_enclosure {
 
     enclosed_piece<E, Real> place;
     place.t = time(s, s);
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real slack = fma(off, delta[i], Real(rounding) * interpolant.size_of_terms(i));
       place.y[i] = detail::known(y[i] - slack, y[i] + slack);
     });
@@ -155,7 +174,7 @@ SALTUS_FN typename form::template step_constants<interval<Real>> enclosed_consta
 /// The guards over pieces of a step and at places in it; time derivatives are per unit of time.
 template <class E, class Real>
 struct guard_enclosure {
-  using form = typename E::form;
+  using form = detail::form_of_model<E>;
   using step_constants = typename form::template step_constants<Real>;
   step_enclosure<E, Real> step;
   const step_constants& c;
@@ -219,7 +238,7 @@ struct enclosed_guards {
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& x,
                                                        const interpolant_of<E, Real>& interpolant,
-                                                       const vec<Real, E::n>& delta) {
+                                                       const vec<Real, E::model_states>& delta) {
   const guard_enclosure<E, Real> enclose{{interpolant, delta}, x.constants};
   const Real begin(0.0), middle(0.5), end(1.0), all_of_delta(1.0);
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
@@ -388,9 +407,10 @@ SALTUS_FN void note_piece(certified_bracket<E, Real>& r, const certifying<E, Rea
 /// The search marches from begin to end. It passes a decided piece and tries a wider one next; it repeats an undecided piece at half its
 /// width.
 template <class E, class Real>
-SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>& on_step, const vec<Real, E::n>& delta,
-                                                  const vec<Real, E::ng>& side, const guards_at<E, Real>& begin,
-                                                  const guards_at<E, Real>& end, mask_of<Real> where) {
+SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>& on_step,
+                                                  const vec<Real, E::model_states>& delta, const vec<Real, E::ng>& side,
+                                                  const guards_at<E, Real>& begin, const guards_at<E, Real>& end,
+                                                  mask_of<Real> where) {
   using of = limits<typename E::T>;
   constexpr int turns = 4096;
   const auto no = mask_of<Real>::all(false);
@@ -400,7 +420,7 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
   const Real least = max(Real(64.0 * of::epsilon),
                          Real(4.0 * of::epsilon) * (abs(interpolant.t) + abs(interpolant.h)) / abs(interpolant.h));
   mask_of<Real> has_delta = no;
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { has_delta = has_delta | (delta[i] > Real(0.0)); });
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { has_delta = has_delta | (delta[i] > Real(0.0)); });
 
   certified_bracket<E, Real> r{{no, begin.s, Real(1.0)}, Real(0.0), no};
   certifying<E, Real> p{begin.s, Real(1.0) - begin.s, select(has_delta, Real(1.0), Real(0.0)), Real(2.0), {}, where, no,

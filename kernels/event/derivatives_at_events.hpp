@@ -67,13 +67,25 @@ SALTUS_FN vec<typename E::form::template lifted<Real>, E::ng> lifted_guards(cons
   return E::form::model_form::guard_values(t, E::form::lift(x.y), E::form::template lift_held<Real>(x.constants));
 }
 
+/// The time derivatives of the guards at the accepted point.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::ng> rates_of_guards(const instance<E, Real>& x) {
+  using form = typename E::form::model_form;
+  if constexpr (form::finds_rates)
+    return form::guards_along(x.t, E::form::model_part(x.y),
+                              all_rates<E>(step_system<E, Real>{x.constants}, x.t, x.y, x.f), x.constants)
+        .rate;
+  else return x.rate;
+}
+
 /// dt*/dp of every guard, as if it were due at the accepted point, and of every time event.
 template <class E, class Real>
 SALTUS_FN_COLD event_times<E, Real> times_at(const instance<E, Real>& x) {
   event_times<E, Real> r;
   const auto g = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
+  const auto rate = rates_of_guards(x);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r(i, j) = -g[i].d[j] / x.rate[i]; });
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r(i, j) = -g[i].d[j] / rate[i]; });
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
       r(E::ng + i, j) = x.constants.next_time_events[E::form::time_events * j + i];
     });
@@ -96,21 +108,8 @@ SALTUS_FN_COLD void find_slopes(instance<E, Real>& x, mask_of<Real> where, const
 /// d2g/dt2 of the model's guards along the solution.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::form::model_guards> bends_of_guards(const instance<E, Real>& x) {
-  using form = typename E::form::model_form;
-  using once = dual<Real>;
-  using twice = dual<once>;
-  vec<twice, E::model_states> along;
-  vec<once, E::model_states> y;
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = once(x.y[i], x.f[i]); });
-  if constexpr (form::has_field) {
-    const auto f = form::rhs(once(x.t, Real(1.0)), y, x.constants);
-    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], f[i]); });
-  } else {
-    const auto second = second_rates(step_system<E, Real>{x.constants}.of_model(), x.t, E::form::model_part(x.y),
-                                     E::form::model_part(x.f));
-    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], once(x.f[i], second[i])); });
-  }
-  const auto g = form::model_guards_at(twice(once(x.t, Real(1.0)), once(Real(1.0))), along, x.constants);
+  const auto along = with_two_rates<E>(step_system<E, Real>{x.constants}, x.t, x.y, x.f);
+  const auto g = E::form::model_form::model_guards_at(time_with_two_rates(x.t), along, x.constants);
   vec<Real, E::form::model_guards> r;
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = g[i].d[0].d[0]; });
   return r;
@@ -144,10 +143,11 @@ SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, R
                                      const tolerances<E, Real>& tol) {
   const auto bend = bends_of_guards(x);
   const auto error = errors_of_guards(x, x.t, x.y, tol);
+  const auto rate = rates_of_guards(x);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto is_due = where & (due.guard[i] > Real(0.5));
     const Real least = Real(2.0 * errors_of_grazing) * abs(bend[i]) * error[i];
-    undefine(x, is_due & !(x.rate[i] * x.rate[i] > least), sensitivity::grazing);
+    undefine(x, is_due & !(rate[i] * rate[i] > least), sensitivity::grazing);
   });
 }
 
@@ -155,11 +155,12 @@ SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, R
 template <class E, class Real>
 SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double direction,
                                const tolerances<E, Real>& tol) {
+  const auto f = all_rates<E>(step_system<E, Real>{x.constants}, x.t, x.y, x.f);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
     const Real by = Real(direction) * x.constants.event_time[j];
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
       Real& s = x.y[E::form::rate_index(i, j)];
-      assign_where(where, s, fma(x.f[i], by, s));
+      assign_where(where, s, fma(f[i], by, s));
     });
   });
   if constexpr (reduces_derivatives<E>) move_integrals(x, where, direction, tol.windows);
@@ -190,11 +191,12 @@ template <class E, class Real>
 SALTUS_FN_COLD void look_at_due_again(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
                                       const tolerances<E, Real>& tol) {
   const auto g = lifted_guards(x, E::form::time_of_event(x.t, x.constants));
+  const auto rate = rates_of_guards(x);
   const Real tolerance = max(ulps_of_time(x, 1024.0), tol.event_tol + tol.event_tol);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto at_zero = where & (due.guard[i] > Real(0.5)) & (abs(g[i].value) <= abs(x.rate[i]) * tolerance);
+    const auto at_zero = where & (due.guard[i] > Real(0.5)) & (abs(g[i].value) <= abs(rate[i]) * tolerance);
     each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-      const Real t = x.constants.event_time[j], own = t - g[i].d[j] / x.rate[i];
+      const Real t = x.constants.event_time[j], own = t - g[i].d[j] / rate[i];
       undefine(x, at_zero & !times_agree(x, t, own, j, tol), sensitivity::order);
     });
   });

@@ -23,7 +23,7 @@ struct searched_step {
   guards_on_step<E, Real> guards;
   const guard_polynomials<E, Real>& series;  ///< of the guards, if they are searched on series
   guards_at<E, Real> begin, end;
-  vec<Real, E::n> delta;  ///< how far the solution may be from the interpolant; for a certified search
+  vec<Real, E::model_states> delta;  ///< how far the solution may be from the interpolant; for a certified search
 
   SALTUS_FN searched_step(const instance<E, Real>& x, const trial<E, Real>& a,
                           const interpolant_of<E, Real>& interpolant)

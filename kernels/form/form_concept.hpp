@@ -16,6 +16,9 @@
 //     equations                     equations: the kind of matrices for implicit methods (number/equations.hpp)
 //     counts(i)                     true if implicit methods count the error of state i
 //     has_field                     dy/dt = rhs(t, y) for every state: explicit methods may integrate it
+//     finds_rates                   rates_at(system, t, y, guess), over any Value, gives the time derivatives of all states at a consistent
+//                                   point, since steps and searches give some of them with a low order or not at all. Such a form may move
+//                                   any state
 //     each_memory(a, b, body)       constexpr; body(of a, of b) for each number of its own that it keeps in an instance, as a member of its
 //                                   `step_constants`: they are parked, moved and put into snapshots
 //     remember(constants, t, y, f, where)               takes in an accepted point; at the initial one the memory is zero

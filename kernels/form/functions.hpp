@@ -40,6 +40,7 @@ struct model_functions {
   static constexpr bool has_field = false;
   static constexpr bool keeps_written = detail::moves_unwritten_states<Model>;
   static constexpr bool gives_algebraic_rates = highest_index == 1;
+  static constexpr bool finds_rates = false;
   static constexpr auto where_branches_meet = status::dead_point;
   static constexpr bool has_orientation = highest_index > 0;
   static constexpr int model_states = states;       ///< those of the model; a form may integrate more behind them

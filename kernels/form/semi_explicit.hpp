@@ -20,6 +20,13 @@ struct semi_explicit_form : Functions {
   /// The dense output of algebraic states of index 2 is of a lower order than that of the others.
   static constexpr bool projects_samples = highest_index == 2;
 
+  static constexpr bool finds_rates = highest_index == 2;
+  template <class System, class Value>
+  SALTUS_FN static vec<Value, states> rates_at(const System& system, Value t, const vec<Value, states>& y,
+                                               const vec<Value, states>&) requires(finds_rates) {
+    return rates_of_index_2(system, t, y);
+  }
+
   /// An algebraic state has no time derivative: its residual is its entry of f alone.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,

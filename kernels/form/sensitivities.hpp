@@ -18,9 +18,9 @@ namespace saltus {
 /// control.
 template <class Base, bool InError, int... Of>
 struct sensitivities : Base {
-  static_assert(Base::highest_index < 2 && !finds_series<Base> && !chooses_start<Base> &&
-                    (Base::has_field || moves_states<Base>),
-                "sensitivities are those of dy/dt = f(t, y), of constraints of index 1, and of mechanical systems");
+  static_assert(
+      !finds_series<Base> && !chooses_start<Base> && (Base::has_field || moves_states<Base>),
+      "sensitivities are those of dy/dt = f(t, y), of constraints of index 1 and 2, and of mechanical systems");
   using model_form = Base;
   static constexpr int directions = sizeof...(Of);
   static constexpr bool keeps_derivatives = true;
@@ -137,20 +137,24 @@ struct sensitivities : Base {
   }
 
   template <class Value>
+  SALTUS_FN static lifted<Value> lift_state(const vec<Value, states>& y, int i) {
+    return with_rates(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[rate_index(i, j)]; });
+  }
+  template <class Value>
   SALTUS_FN static vec<lifted<Value>, model_states> lift(const vec<Value, states>& y) {
     vec<lifted<Value>, model_states> r;
-    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-      r[i] = with_rates(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[rate_index(i, j)]; });
-    });
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = lift_state(y, i); });
     return r;
+  }
+  template <class Value>
+  SALTUS_FN static void put_down_state(const lifted<Value>& one, int i, vec<Value, states>& y) {
+    y[i] = one.value;
+    each<directions>([&](int j) SALTUS_INLINE_LAMBDA { y[rate_index(i, j)] = one.d[j]; });
   }
   template <class Value>
   SALTUS_FN static vec<Value, states> put_down(const vec<lifted<Value>, model_states>& y) {
     vec<Value, states> r;
-    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-      r[i] = y[i].value;
-      each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r[rate_index(i, j)] = y[i].d[j]; });
-    });
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA { put_down_state(y[i], i, r); });
     return r;
   }
 
@@ -213,16 +217,31 @@ struct sensitivities : Base {
 
   // ---- models with constraints, or with time derivatives as unknowns
 
-  /// At a consistent point, in the lanes of `where`: the derivatives of algebraic states, and those of all time derivatives. The
-  /// derivatives of the other states are given, and t may have some.
-  template <class System, class Real>
+  /// Where the search for consistent states moves differential states, its derivatives are those of the same search over numbers with
+  /// derivatives: Newton's iteration makes them exact in its last turn.
+  static constexpr bool searches_over_duals = Base::finds_rates;
+
+  /// At a consistent point, in the lanes of `where`: the derivatives of algebraic states, and, `with_rates`, those of all time derivatives.
+  /// The derivatives of the other states are given, and t may have some.
+  template <bool with_rates = true, class System, class Real>
   SALTUS_FN static void settle_derivatives(const System& system, lifted<Real> t, vec<Real, states>& y,
                                            vec<Real, states>& rate, mask_of<Real> where) {
-    auto lifted_y = lift(y), lifted_rate = lift(rate);
-    if constexpr (moves_with_field) {
+    if constexpr (searches_over_duals) {
+      search_over_duals(y, rate, where, [&](int j, auto& lifted_y, auto& lifted_rate) SALTUS_INLINE_LAMBDA {
+        const dual<Real> time(t.value, t.d[j]);
+        const auto over_duals = system.lifted_in(j);
+        auto found = where;
+        if constexpr (has_constraints<Base>)
+          found = Base::project(over_duals, time, lifted_y, lifted_rate, where).found;
+        if constexpr (with_rates) lifted_rate = Base::rates_at(over_duals, time, lifted_y, lifted_rate);
+        return found;
+      });
+    } else if constexpr (moves_with_field) {
+      auto lifted_y = lift(y);
       Base::derive_projection(system.of_model(), lift_held<Real>(system.c), t, lifted_y);
       take_derivatives(put_down<Real>(lifted_y), y, where);
     } else {
+      auto lifted_y = lift(y), lifted_rate = lift(rate);
       derive_consistent(system.of_model(), system.lifted(), t, lifted_y, lifted_rate);
       take_derivatives(put_down<Real>(lifted_y), y, where);
       take_derivatives(put_down<Real>(lifted_rate), rate, where);
@@ -233,10 +252,22 @@ struct sensitivities : Base {
   SALTUS_FN static consistency<Real> initialise(
       const System& system, const Real& t, vec<Real, states>& y, vec<Real, states>& f,
       const restart<sensitivities, Real>& start) requires(moves_states<Base>) {
-    static_assert(moves_with_field || !Base::keeps_written,
-                  "what an event does to derivatives is not known where it moves other states");
     auto of_model = model_part(y), rate = model_part(f);
     auto begun = lift(y);
+    if constexpr (searches_over_duals) {
+      using number = dual<Real>;
+      written_states<Base, number> written;
+      each<written.size>([&](int i) SALTUS_INLINE_LAMBDA { written[i] = number(start.written[i]); });
+      search_over_duals(y, f, start.where, [&](int j, auto& lifted_y, auto& lifted_rate) SALTUS_INLINE_LAMBDA {
+        const number time(t, system.c.event_time[j]);
+        const auto over_duals = system.lifted_in(j);
+        const auto found = Base::initialise(over_duals, time, lifted_y, lifted_rate,
+                                            {start.where, start.how, number(start.span), written})
+                               .found;
+        lifted_rate = Base::rates_at(over_duals, time, lifted_y, lifted_rate);
+        return found;
+      });
+    }
     const auto c =
         Base::initialise(system.of_model(), t, of_model, rate, {start.where, start.how, start.span, start.written});
     const auto where = start.where & c.found;
@@ -246,7 +277,7 @@ struct sensitivities : Base {
                          where);
       take_derivatives(put_down<Real>(begun), y, where);
       take_derivatives(rhs(t, y, system.c), f, where);
-    } else {
+    } else if constexpr (!searches_over_duals) {
       settle_derivatives(system, time_of_event(t, system.c), y, f, where);
     }
     return c;
@@ -257,7 +288,7 @@ struct sensitivities : Base {
     auto of_model = model_part(y), rate = model_part(f);
     const auto c = Base::project(system.of_model(), t, of_model, rate, where);
     take_model_part(of_model, y), take_model_part(rate, f);
-    settle_derivatives(system, lifted<Real>(t), y, f, where & c.found);
+    settle_derivatives<Base::gives_algebraic_rates>(system, lifted<Real>(t), y, f, where & c.found);
     return c;
   }
 
@@ -286,6 +317,25 @@ struct sensitivities : Base {
   template <class Real>
   SALTUS_FN static void take_derivatives(const vec<Real, states>& from, vec<Real, states>& to, mask_of<Real> where) {
     for (int i = model_states; i < states; ++i) to[i] = select(where, from[i], to[i]);
+  }
+  /// search(j, y, rate) for each direction j, with y and rate as numbers with its derivatives; it returns the lanes in which it has found
+  /// them. These are then those of y and rate, in the lanes of `where`.
+  template <class Real, class Search>
+  SALTUS_FN static void search_over_duals(vec<Real, states>& y, vec<Real, states>& rate, mask_of<Real> where,
+                                          Search&& search) {
+    for (int j = 0; j < directions; ++j) {
+      vec<dual<Real>, model_states> lifted_y, lifted_rate;
+      each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+        lifted_y[i] = dual<Real>(y[i], y[rate_index(i, j)]);
+        lifted_rate[i] = dual<Real>(rate[i], rate[rate_index(i, j)]);
+      });
+      const auto found = search(j, lifted_y, lifted_rate);
+      each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+        const int at = rate_index(i, j);
+        y[at] = select(where, select(found, lifted_y[i].d[0], Real(Base::unset)), y[at]);
+        rate[at] = select(where, lifted_rate[i].d[0], rate[at]);
+      });
+    }
   }
   template <class Value>
   SALTUS_FN static void take_model_part(const vec<Value, model_states>& from, vec<Value, states>& to) {

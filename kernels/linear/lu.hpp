@@ -6,6 +6,7 @@
 #pragma once
 
 #include "linear/complex.hpp"
+#include "number/dual.hpp"
 
 namespace saltus {
 
@@ -26,6 +27,18 @@ SALTUS_FN pack<T, W> reciprocal(pack<T, W> x) {
 }
 template <class T, int W>
 SALTUS_FN pack<T, W> less_product(pack<T, W> c, pack<T, W> a, pack<T, W> b) {
+  return fma(-a, b, c);
+}
+template <class Real, int N>
+SALTUS_FN dual<Real, N> magnitude(const dual<Real, N>& x) {
+  return abs(x);
+}
+template <class Real, int N>
+SALTUS_FN dual<Real, N> reciprocal(const dual<Real, N>& x) {
+  return dual<Real, N>(1.0) / x;
+}
+template <class Real, int N>
+SALTUS_FN dual<Real, N> less_product(const dual<Real, N>& c, const dual<Real, N>& a, const dual<Real, N>& b) {
   return fma(-a, b, c);
 }
 

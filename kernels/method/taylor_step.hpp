@@ -152,6 +152,18 @@ struct outputs_alone {
   using Model = Model_;
   static constexpr series_room room = room_of_outputs<Model>;
 };
+/// The same with the squares of up to `count` of them.
+template <class Model_, int count>
+struct outputs_and_squares {
+  using Model = Model_;
+  static constexpr series_room room = {room_of_outputs<Model>.series + count, room_of_outputs<Model>.numbers + count};
+};
+
+/// Numbers in a coefficient: its value and its derivatives.
+template <class Real>
+inline constexpr int numbers_in = 1;
+template <class Real, int N>
+inline constexpr int numbers_in<dual<Real, N>> = 1 + N;
 
 /// Finds the coefficients of function(time, y), order by order. coefficient(k, i) supplies those of y that are known by then; found(k, i,
 /// x) receives coefficient k of component i of the function. Returns false if the room was too small.
@@ -160,7 +172,7 @@ SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Funct
   using Model = typename Functions::Model;
   constexpr int given = n + 1;
   constexpr series_room beside = Functions::room, room = {given + beside.series, beside.numbers};
-  constexpr bool unrolled = beside.series + beside.numbers <= max_unrolled_series;
+  constexpr bool unrolled = numbers_in<Real> * (beside.series + beside.numbers) <= max_unrolled_series;
   Real numbers[jet_table<Real>::size(length, room)];
   bool complete = true;
   // The table and all pointers to it are constructed anew for each order. A compiler then knows their values within the order, however long
@@ -196,6 +208,22 @@ SALTUS_FN_FLAT void find_coefficients(const System& system, Real t, const vec<Re
   if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
 }
 
+/// The same with the derivatives of a form that carries them. The values have the bits of the series without derivatives.
+template <class Method, class System, class Real, int n>
+SALTUS_FN_FLAT void find_lifted_coefficients(const System& system, Real t, const vec<Real, n>& y,
+                                             vec<Real, n> (&coefficient)[Method::order]) {
+  using form = typename System::form;
+  const auto lifted = system.lifted();
+  const auto known = [&](int k, int i)
+                         SALTUS_INLINE_LAMBDA { return form::lift_state(k == 0 ? y : coefficient[k - 1], i); };
+  const bool complete = run_by_orders<equations_and_guards<typename form::Model>, Method::order, form::model_states>(
+      typename form::template lifted<Real>(t), known,
+      [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return lifted.rhs(time, at); },
+      [&](int k, int i, const auto& f)
+          SALTUS_INLINE_LAMBDA { form::put_down_state(f * Real(1.0 / (k + 1)), i, coefficient[k]); });
+  if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+}
+
 /// The series of the quantities along the solution.
 template <class Method, class System, class Real, int n>
 SALTUS_FN_FLAT void find_quantities(const System& system, stages<Method, Real, n>& s) {
@@ -203,6 +231,26 @@ SALTUS_FN_FLAT void find_quantities(const System& system, stages<Method, Real, n
   const bool complete = run_by_orders<outputs_alone<typename System::form::Model>, Method::order + 1, n>(
       s.t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.quantities(time, at); },
       [&](int k, int i, Real q) SALTUS_INLINE_LAMBDA { s.of[i][k] = q; });
+  if (!complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
+  s.begin_series();
+}
+
+/// The same with their derivatives.
+template <class Method, class System, class Real, int n>
+SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, Real, n>& s) {
+  using form = typename System::form;
+  const auto lifted = system.lifted();
+  const auto known = [&](int k, int i)
+                         SALTUS_INLINE_LAMBDA { return form::lift_state(k == 0 ? s.y : s.coefficient[k - 1], i); };
+  const bool complete = run_by_orders<outputs_and_squares<typename form::Model, System::own_quantities>,
+                                      Method::order + 1, form::model_states>(
+      typename form::template lifted<Real>(s.t), known,
+      [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return lifted.quantities(time, at); },
+      [&](int k, int i, const auto& q) SALTUS_INLINE_LAMBDA {
+        if (i >= System::own_quantities) return;
+        s.of[i][k] = q.value;
+        for (int j = 0; j < System::quantity_directions; ++j) s.of[System::rate_of_quantity(i, j)][k] = q.d[j];
+      });
   if (!complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
   s.begin_series();
 }
@@ -237,8 +285,12 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
   // A form may find the series of its solution itself (form/form_concept.hpp).
   if constexpr (requires { System::form::find_coefficients(t, y, system.c, s.coefficient); })
     System::form::find_coefficients(t, y, system.c, s.coefficient);
+  else if constexpr (System::form::directions > 0)
+    detail::find_lifted_coefficients<Method>(system, t, y, s.coefficient);
   else detail::find_coefficients<Method>(system, t, y, s.coefficient);
-  if constexpr (Method::quadratures > 0) detail::find_quantities<Method>(system, s);
+  if constexpr (Method::quadratures > 0 && System::form::directions > 0)
+    detail::find_lifted_quantities<Method>(system, s);
+  else if constexpr (Method::quadratures > 0) detail::find_quantities<Method>(system, s);
   return s;
 }
 
@@ -251,8 +303,8 @@ requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const 
 }
 
 /// 0.89 of the longest step whose last two terms are within the tolerance.
-template <class Method, norm_kind Norm, class Real, int n>
-SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+template <class Method, norm_kind Norm, class Real, int n, int m>
+SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
   constexpr int p = Method::order;
   constexpr double log_safety = -0.17;
   Real log_h = Real(1000.0);
@@ -274,9 +326,9 @@ requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stag
   return r;
 }
 
-template <class Method, norm_kind Norm, class Real, int n>
+template <class Method, norm_kind Norm, class Real, int n, int m>
 requires(is_series_method<Method>) SALTUS_FN Real
-    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
   return scaled_norm_squared<Norm>(local_error(s), s.y, s.y1, rtol, atol);
 }
 

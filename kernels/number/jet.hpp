@@ -78,6 +78,22 @@ struct jet_table {
   pair latest[remembered];
 };
 
+namespace detail {
+/// A coefficient of a power that was found by products, which do not depend on the exponent: derivatives by an exponent e that has some are
+/// those of the recurrence.
+template <class Base>
+SALTUS_FN Base with_exponent(const Base& by_products, const Base&, const Base&) {
+  return by_products;
+}
+template <class Real, int N>
+SALTUS_FN dual<Real, N> with_exponent(const dual<Real, N>& by_products, const dual<Real, N>& e,
+                                      const dual<Real, N>& by_recurrence) {
+  auto r = by_products;
+  for (int i = 0; i < N; ++i) r.d[i] = select(e.d[i] == Real(0.0), r.d[i], by_recurrence.d[i]);
+  return r;
+}
+}  // namespace detail
+
 template <class Base>
 struct jet;
 
@@ -474,7 +490,7 @@ struct jet {
     best = select(e == Base(2.0), square.value, best);
     best = select(e == Base(1.0), value, best);
     best = table->order == 0 ? otherwise.value : select(e == Base(0.0), Base(0.0), best);
-    return {best, table, any_degree};
+    return {detail::with_exponent(best, e, otherwise.value), table, any_degree};
   }
 };
 

@@ -46,7 +46,7 @@ REDUCTIONS = [k + w for w in ("", " window") for k in OF_QUANTITY + OF_EVENT] + 
 ROWS = ["finals", "outputs", "events", "samples"]
 NO_ROWS = ["statistics", "histogram", "bands"]
 DERIVATIVES = ["d " + a for a in ROWS + REDUCTIONS]
-WITH_DERIVATIVES = ["min", "max", "mean", "integral", "std", "rms", *OF_EVENT]
+WITH_DERIVATIVES = ["min", "max", "mean", "integral", "time(min)", "time(max)", "std", "rms", *OF_EVENT]
 DIFFERENTIABLE = ["d " + a for a in [*ROWS, *WITH_DERIVATIVES, "value"]]
 DIFFERENTIABLE += ["d " + a + " window" for a in WITH_DERIVATIVES]
 ASKED = ROWS + REDUCTIONS + NO_ROWS + DERIVATIVES
@@ -363,7 +363,8 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
         c = Trajectory(form, p, begin, end, start)
         parts = [c.final, [c.end], [e.t for e in c.events], np.array([c.value(t) for t in times]).ravel()]
         for _, _, kind, name, argument, window in reductions:
-            parts.append([0.0 if kind == "count" else c.reduce(kind, name, argument, window)[0]])
+            value = 0.0 if kind == "count" else c.reduce(kind, name, argument, window)[0]
+            parts.append([value[0][0] if kind.startswith("time") else value])
         return np.concatenate(parts)
 
     first_row = 0
@@ -403,7 +404,8 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
             slack = 10 * (scale[names.index(name)] * 3.0 if name in names else 1.0 + abs(d))
             got = get("d_" + text)
             # Two extremes that are equal within the tolerance have no derivative.
-            if np.isnan(got) and kind in ("min", "max") and c.is_tied(kind, name, ALLOWED * tolerance):
+            extreme = kind[5:8] if kind.startswith("time") else kind
+            if np.isnan(got) and extreme in ("min", "max") and c.is_tied(extreme, name, ALLOWED * tolerance):
                 d = got
             r.check("d " + asked_for, at(text), got, d, slack, tolerance)
     return r
@@ -432,12 +434,8 @@ def refusal(form, method, asked, mode):
     if mode == "certified" and method in ("kutta3", "rk4", "rkf78"):
         return "certified"
     if asked.startswith("d "):
-        if form in MECHANICAL_FORMS | {"any_order", "semi_2", "singular_mass"}:
+        if form in MECHANICAL_FORMS | {"any_order"}:
             return "must be left out"
-        if method in SERIES:
-            return "series"
-        if mode == "certified":
-            return "certified"
         if asked not in DIFFERENTIABLE:
             return "derivative"
     return None

@@ -3,6 +3,9 @@
 // An extremum has the derivative of the quantity at the point where it is attained; the motion of this point does not contribute (envelope
 // theorem). The derivative is at a fixed time for a turning point, and along with the event for an extremum at its side. If two extrema are
 // equal within errors and have different derivatives, the reduction has no derivative: NaN for this one alone.
+//
+// The time of an extremum is that of an event, a fixed one at the ends of the span and of windows, or that of a turning point: q'(t*, p) = 0,
+// so dt*/dp = -(dq'/dp) / q''.
 #pragma once
 
 #include "engine/reductions/quantity.hpp"
@@ -142,16 +145,27 @@ SALTUS_FN void extremum_of_step(instance<E, Real>& x, const committed_step<E, Re
   }
 }
 
-/// Takes in a point at which reduction `item` may have its extremum.
+/// Values of a quantity that differ by no more than this are equal within errors.
+template <class E, class Reduction, class Real>
+SALTUS_FN Real noise_of_quantity(Real size, const tolerances<E, Real>& tol) {
+  Real noise = tol.rtol * size;
+  if constexpr (!Reduction::of_output) noise = noise + tol.atol[Reduction::index < E::judged ? Reduction::index : 0];
+  return Real(4.0) * noise;
+}
+
+/// The derivatives of the time of an extremum, if that is asked for.
+template <class E, class Reduction, class Real>
+using rates_of_time = vec<Real, has_time<Reduction> ? E::directions : 0>;
+
+/// Takes in a point at which reduction `item` may have its extremum; its time has the derivatives `of_time`.
 template <class E, class Reduction, class Real>
 SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
-                                           const typename E::form::template lifted<Real>& q, mask_of<Real> where,
+                                           const typename E::form::template lifted<Real>& q,
+                                           const rates_of_time<E, Reduction, Real>& of_time, mask_of<Real> where,
                                            const tolerances<E, Real>& tol) {
   constexpr double sign = sign_of_extremum<Reduction>;
   const Real best = x.extreme[item], beyond = Real(sign) * (q.value - best);
-  Real noise = tol.rtol * max(abs(q.value), abs(best));
-  if constexpr (!Reduction::of_output) noise = noise + tol.atol[Reduction::index < E::judged ? Reduction::index : 0];
-  noise = Real(4.0) * noise;
+  const Real noise = noise_of_quantity<E, Reduction>(max(abs(q.value), abs(best)), tol);
   const auto clearly = where & (beyond > noise), tied = where & (abs(beyond) <= noise);
   const Real relative = Real(1e-7) + Real(100.0) * tol.rtol;
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
@@ -160,6 +174,13 @@ SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
     const auto agree = apart <= max(relative * bound, Real(64.0) * noise / size_of_direction(x, j));
     const Real tie = select(agree, select(beyond > Real(0.0), q.d[j], rate), Real(E::form::unset));
     rate = select(clearly, q.d[j], select(tied, tie, rate));
+    if constexpr (has_time<Reduction>) {
+      Real& moves = x.reduced_rates[E::second_row(item) * E::directions + j];
+      const Real other = of_time[j], most = max(abs(other), abs(moves));
+      const Real rounding = Real(1e-12) * (x.t_end - x.t_begin) / size_of_direction(x, j);
+      const auto together = agree & (abs(other - moves) <= max(relative * most, rounding));
+      moves = select(clearly, other, select(tied & !together, Real(E::form::unset), moves));
+    }
   });
   assign_where(where & (beyond > Real(0.0)), x.extreme[item], q.value);
 }
@@ -205,13 +226,98 @@ SALTUS_FN_COLD Real zero_of_rate(const instance<E, Real>& x, const Interpolant& 
   return at;
 }
 
+/// The second time derivative of the quantity at a fraction of a step. `y` and `f` receive the states and their time derivatives there.
+template <class E, class Reduction, class Interpolant, class Real>
+SALTUS_FN_COLD Real curvature_at(const instance<E, Real>& x, const step_system<E, Real>& system,
+                                 const Interpolant& step, Real at, vec<Real, E::n>& y, vec<Real, E::n>& f) {
+  using form = typename E::form;
+  const Real t = fma(at, step.h, step.t);
+  y = step(at);
+  if constexpr (form::has_field) {
+    f = form::rhs(t, y, x.constants);
+  } else {
+    f = step.slope(at);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] / step.h; });
+    const auto everywhere = mask_of<Real>::all(true);
+    if constexpr (has_constraints<form>) form::project(system, t, y, f, everywhere);
+    if constexpr (!has_constraints<form> || form::model_form::finds_rates)
+      form::settle_derivatives(system, typename form::template lifted<Real>(t), y, f, everywhere);
+    const auto rate = all_rates<E>(system, t, y, f);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = rate[i]; });
+  }
+  const auto along = with_two_rates<E>(system, t, y, f);
+  if constexpr (Reduction::of_output)
+    return form::model_form::output_values(time_with_two_rates(t), along, x.constants)[Reduction::index].d[0].d[0];
+  else return along[Reduction::index].d[0].d[0];
+}
+
+/// The change of the time derivative of the quantity, whose value is q, by errors of the states as large as the tolerance: of equal and of
+/// alternating signs. Without a field it is that of the dense output.
+template <class E, class Reduction, class Real>
+SALTUS_FN_COLD Real error_of_rate(const instance<E, Real>& x, const committed_step<E, Real>& of, Real t,
+                                  const vec<Real, E::n>& y, const vec<Real, E::n>& f, Real q) {
+  using form = typename E::form;
+  if constexpr (form::has_field) {
+    Real value, rate, worst = Real(0.0);
+    quantity_along<E, Reduction>({t, y, f}, x.constants, value, rate);
+    for (int turn = 0; turn < 2; ++turn) {
+      auto off = y;
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+        const Real error = fma(of.f.tol->rtol, abs(y[i]), of.f.tol->atol[i < E::judged ? i : 0]);
+        off[i] = turn == 1 && i % 2 == 1 ? y[i] - error : y[i] + error;
+      });
+      Real other;
+      quantity_along<E, Reduction>({t, off, form::rhs(t, off, x.constants)}, x.constants, value, other);
+      worst = max(worst, abs(other - rate));
+    }
+    return worst;
+  } else {
+    return noise_of_quantity<E, Reduction>(abs(q), *of.f.tol) / of.s.h;
+  }
+}
+
+/// The derivatives of the time at which the quantity, with the value q, turns in a step. There are none if the second time derivative changes
+/// by more than half a percent within the error of that time; it is compared a hundred such errors away.
+template <class E, class Reduction, class Interpolant, class Real>
+SALTUS_FN_COLD vec<Real, E::directions> rates_of_turning_time(const instance<E, Real>& x,
+                                                              const committed_step<E, Real>& of,
+                                                              const Interpolant& step, Real at, Real q) {
+  constexpr double errors = 100.0;
+  vec<Real, E::n> y, f, beside, rate;
+  Real bend = curvature_at<E, Reduction>(x, of.f, step, at, y, f);
+  if constexpr (!E::form::has_field) {
+    // Dense output shows the time with a lower order than the equations.
+    constexpr int turns = 2;
+    for (int turn = 0; turn < turns; ++turn) {
+      Real value, slope;
+      quantity_along<E, Reduction>({fma(at, step.h, step.t), y, f}, x.constants, value, slope);
+      const Real next = at - slope / (bend * step.h);
+      at = select((next > Real(-0.5)) & (next < Real(1.5)), next, at);
+      bend = curvature_at<E, Reduction>(x, of.f, step, at, y, f);
+    }
+  }
+  const Real t = fma(at, step.h, step.t);
+  const Real away = Real(errors) * error_of_rate<E, Reduction>(x, of, t, y, f, q) / (abs(bend) * step.h);
+  auto known = away < Real(0.5);
+  for (int side = -1; side <= 1; side += 2) {
+    const Real there = fma(Real(static_cast<double>(side)), select(known, away, Real(0.0)), at);
+    const Real other = curvature_at<E, Reduction>(x, of.f, step, there, beside, rate);
+    known = known & (abs(other - bend) <= Real(0.005 * errors) * abs(bend));
+  }
+  const auto slope = lifted_quantity<E, Reduction>(x, typename E::form::template lifted<Real>(t), y, f);
+  vec<Real, E::directions> r;
+  each<E::directions>(
+      [&](int j) SALTUS_INLINE_LAMBDA { r[j] = select(known, -slope.rate.d[j] / bend, Real(E::form::unset)); });
+  return r;
+}
+
 /// Takes in the point at which the quantity turns in a stretch of a step, if it does.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN void turn_rates_within(instance<E, Real>& x, int item, const committed_step<E, Real>& of,
                                  const Interpolant& step, const stretch<Real>& p, mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
   const Real sign = Real(sign_of_extremum<Reduction>);
-  const auto turns = where & (sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0));
+  auto turns = where & (sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0));
   if (none(turns)) return;
   const Real top = turning_point(sign, p, p.width);
   const auto from_start = p.d0 == Real(0.0);
@@ -219,7 +325,15 @@ SALTUS_FN void turn_rates_within(instance<E, Real>& x, int item, const committed
   const Real guess = fma(p.right - p.left, select(is_inside, top, Real(0.5)), p.left);
   const Real at = select(from_start, p.left, zero_of_rate<E, Reduction>(x, step, p, guess));
   const auto q = lifted_quantity<E, Reduction>(x, lifted(fma(at, of.s.h, of.s.t)), step(at), of.s.f0());
-  take_rates_of_extremum<E, Reduction>(x, item, q.value, turns, *of.f.tol);
+  rates_of_time<E, Reduction, Real> of_time;
+  if constexpr (has_time<Reduction>) {
+    // Most turning points are no new extremum.
+    const Real beyond = Real(sign) * (q.value.value - x.extreme[item]);
+    turns = turns & !(beyond < -noise_of_quantity<E, Reduction>(abs(x.extreme[item]), *of.f.tol));
+    if (none(turns)) return;
+    of_time = rates_of_turning_time<E, Reduction>(x, of, step, at, q.value.value);
+  }
+  take_rates_of_extremum<E, Reduction>(x, item, q.value, of_time, turns, *of.f.tol);
 }
 
 /// Where the cubic through the ends of a stretch bends, as a fraction of it; the middle if it does so elsewhere.
@@ -322,6 +436,15 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
     }
     return q;
   }
+  static constexpr double initial_second_rate = R::windowed ? E::form::unset : 0.0;
+  /// The time of an extremum has the derivatives in the second row.
+  template <class T, class Run>
+  SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, const kept_reduction& kept, int j, double rate,
+                                     const Run&) {
+    if constexpr (!has_time<R>) return rate;
+    else
+      return E::form::time_sign * static_cast<double>(x.reduced_rates[E::second_row(kept.item) * E::directions + j].v);
+  }
   /// A point that ends a piece counts if the quantity is moving towards the extremum. At the edge of a window, where it may be inside or
   /// not, it has no derivative if it moves.
   template <bool Arriving, class Real>
@@ -329,6 +452,8 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
                                      const tolerances<E, Real>& tol) {
     auto q = lifted_quantity_here<E, R>(x);
     auto counts = Arriving ? where & (Real(sign_of_extremum<R>) * q.rate.value >= Real(0.0)) : where;
+    rates_of_time<E, R, Real> of_time;
+    if constexpr (has_time<R>) of_time = x.constants.event_time;
     if constexpr (R::windowed) {
       const auto window = window_of<R, Real>(tol.windows, item);
       const Real near = rounding_of_time(x, x.t);
@@ -337,9 +462,10 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
         const auto moves = at_edge & (x.constants.event_time[j] != Real(0.0));
         q.value.d[j] = select(moves, Real(E::form::unset), q.value.d[j]);
+        if constexpr (has_time<R>) of_time[j] = select(moves, Real(E::form::unset), of_time[j]);
       });
     }
-    take_rates_of_extremum<E, R>(x, item, q.value, counts, tol);
+    take_rates_of_extremum<E, R>(x, item, q.value, of_time, counts, tol);
   }
   template <class Real>
   SALTUS_FN static mask_of<Real> differ(const instance<E, Real>& x, const instance<E, Real>& other, int item,
@@ -357,10 +483,12 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
     const Real near = rounding_of_time(x, of.t1);
     const auto begins = where & (abs(of.s.t - max(window.from, x.t_begin)) <= near);
     const auto ends = where & (abs(of.t1 - window.to) <= near);
+    rates_of_time<E, R, Real> fixed;
+    if constexpr (has_time<R>) each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { fixed[j] = Real(0.0); });
     const auto take = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f,
                           mask_of<Real> there) SALTUS_INLINE_LAMBDA {
       if (any(there))
-        take_rates_of_extremum<E, R>(x, item, lifted_quantity<E, R>(x, lifted(t), y, f).value, there, *of.f.tol);
+        take_rates_of_extremum<E, R>(x, item, lifted_quantity<E, R>(x, lifted(t), y, f).value, fixed, there, *of.f.tol);
     };
     take(of.s.t, of.s.y, of.s.f0(), begins);
     take(of.t1, of.s.y1, of.s.f1(), ends);

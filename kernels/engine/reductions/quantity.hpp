@@ -43,11 +43,12 @@ struct reduction_defaults {
   /// event(x, kept, event, run): a reduced_event has happened.
   SALTUS_FN static void event(const auto&...) {}
 
-  /// The initial value and derivatives.
+  /// The initial value and derivatives, and those in the second row.
   template <class Real>
   SALTUS_FN static auto initial_rates(const instance<E, Real>&) {
     return rates_of<Real>(E::form::unset);
   }
+  static constexpr double initial_second_rate = 0.0;
   /// end_of_piece<Arriving>(x, item, where, tol): the accepted point ends (Arriving) or begins a smooth piece of the trajectory.
   template <bool Arriving>
   SALTUS_FN static void end_of_piece(const auto&...) {}
@@ -83,10 +84,6 @@ struct reduction_defaults {
 ///     final_value(x, kept, run)      its value at the end of an instance; NaN if it is undefined
 template <class E, class R>
 struct reduction_in;
-
-/// True for the time of an extremum.
-template <class R>
-inline constexpr bool has_time = R::kind == reduce::time_of_min || R::kind == reduce::time_of_max;
 
 /// True if there are reductions and derivatives are kept.
 template <class E>

@@ -12,6 +12,13 @@ struct solved_for_rates : Functions {
   using Functions::states;
   using kinds = typename Functions::kinds;
 
+  static constexpr bool finds_rates = kinds::mass_is_singular;
+  template <class System, class Value>
+  SALTUS_FN static vec<Value, states> rates_at(const System& system, Value t, const vec<Value, states>& y,
+                                               const vec<Value, states>& guess) requires(finds_rates) {
+    return rates_of_mixed(system, t, y, guess);
+  }
+
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
                                                 vec<Real, states>& f, const restart<solved_for_rates, Real>& start) {

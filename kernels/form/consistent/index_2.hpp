@@ -177,6 +177,31 @@ SALTUS_FN void solve_for_algebraic(const System& system, Real t, vec<Real, n>& y
 
 }  // namespace detail
 
+/// The time derivatives of all states at a consistent point, those of the algebraic ones from 0 = d2g/dt2. Value may be a dual, to
+/// differentiate them.
+template <class System, class Value, int n>
+SALTUS_FN_COLD vec<Value, n> rates_of_index_2(const System& system, Value t, const vec<Value, n>& y) {
+  using part = detail::algebraic_part<System, n>;
+  using once = dual<Value>;
+  using twice = dual<once>;
+  constexpr int m = part::count;
+  vec<Value, n> direction[m];
+  auto rate = detail::by_algebraic<m>(system, t, y, direction);
+  vec<once, n> at, along;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { at[i] = once(y[i], rate[i]); });
+  const auto f = system.rhs(once(t, Value(1.0)), at);  // and f' without the part of the algebraic states
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = System::index(i) == 0 ? f[i] : once(Value(0.0)); });
+  vec<twice, n> bent;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { bent[i] = twice(at[i], along[i]); });
+  const auto g2 = part::equations_at(system, twice(once(t, Value(1.0)), once(Value(1.0))), bent, {});
+  vec<Value, m> right;
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = g2[k].d[0].d[0]; });
+  const auto g = part::equations_at(system, dual<Value, m>(t), detail::along_all(y, direction), {});
+  const auto change = detail::solve_by(g, right);
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { rate[part::state(k)] = -change[k]; });
+  return rate;
+}
+
 /// Index 2. In the lanes of `where` it projects the states onto the constraints and sets the algebraic states so that the constraints stay
 /// met. `rate` becomes f; it is zero for algebraic states.
 template <search_for What, class System, class Real, int n>

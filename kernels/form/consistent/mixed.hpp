@@ -4,6 +4,7 @@
 #include "form/consistent/consistency.hpp"
 #include "form/form_concept.hpp"
 #include "linear/least_change.hpp"
+#include "model/offsets.hpp"
 
 namespace saltus {
 
@@ -97,28 +98,17 @@ SALTUS_FN_COLD consistency<Real> settle_freely(const System& system, Real t, vec
   return c;
 }
 
-/// The constraints hidden in M(t, y) dy/dt - f: if a row of M depends on those before it, the combination u of these rows leaves u'F
-/// without time derivatives. For each such row, u'F and its derivatives by y; zero for others. u by Gram and Schmidt, each row against
-/// those before it twice.
+/// For each row of m that depends on those before it, the coefficients u, the last of them 1, of the combination of these rows that vanishes;
+/// zero for others. By Gram and Schmidt, each row against those before it twice.
 template <class Real, int n>
-struct hidden_rows {
-  vec<Real, n> value;
-  matrix<Real, n> by;
-};
-template <class System, class Real, int n>
-SALTUS_FN_COLD hidden_rows<Real, n> hidden_rows_at(const System& system, Real t, const vec<Real, n>& y) {
+SALTUS_FN_COLD matrix<Real, n> dependences(const matrix<Real, n>& m) {
   constexpr double negligible = 0x1p10 * limits<scalar_of<Real>>::epsilon;
-  vec<Real, n> still;
-  for (int i = 0; i < n; ++i) still[i] = Real(0.0);
-  const auto F = system.residual(t, y, still);
-  const auto l = linearise(system, t, y, still);
-  matrix<Real, n> q, made;  // orthonormal rows q = made M, and the coefficients
-  hidden_rows<Real, n> r;
+  matrix<Real, n> q, made, r;  // orthonormal rows q = made m, and the coefficients
   for (int i = 0; i < n; ++i) {
     vec<Real, n> rest, u;
     Real whole = Real(0.0), own = Real(0.0);
     for (int j = 0; j < n; ++j) {
-      rest[j] = l.by_rate[i][j];
+      rest[j] = m[i][j];
       whole = fma(rest[j], rest[j], whole);
       u[j] = Real(i == j ? 1.0 : 0.0);
     }
@@ -137,17 +127,77 @@ SALTUS_FN_COLD hidden_rows<Real, n> hidden_rows_at(const System& system, Real t,
     for (int j = 0; j < n; ++j) {
       q[i][j] = rest[j] * inverse;
       made[i][j] = u[j] * inverse;
-      u[j] = select(depends, u[j], Real(0.0));
+      r[i][j] = select(depends, u[j], Real(0.0));
     }
-    r.value[i] = Real(0.0);
-    for (int j = 0; j < n; ++j) {
-      r.value[i] = fma(u[j], F[j], r.value[i]);
-      r.by[i][j] = Real(0.0);
-    }
-    for (int k = 0; k < n; ++k)
-      for (int j = 0; j < n; ++j) r.by[i][j] = fma(u[k], l.by_y[k][j], r.by[i][j]);
   }
   return r;
+}
+/// The rows of u times m.
+template <class Real, int n>
+SALTUS_FN matrix<Real, n> combined(const matrix<Real, n>& u, const matrix<Real, n>& m) {
+  matrix<Real, n> r;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) r[i][j] = Real(0.0);
+    for (int k = 0; k < n; ++k)
+      for (int j = 0; j < n; ++j) r[i][j] = fma(u[i][k], m[k][j], r[i][j]);
+  }
+  return r;
+}
+
+/// The constraints hidden in M(t, y) dy/dt - f: if a row of M depends on those before it, the combination u of these rows leaves u'F
+/// without time derivatives. For each such row, u'F and its derivatives by y; zero for others.
+template <class Real, int n>
+struct hidden_rows {
+  vec<Real, n> value;
+  matrix<Real, n> by;
+};
+template <class System, class Real, int n>
+SALTUS_FN_COLD hidden_rows<Real, n> hidden_rows_at(const System& system, Real t, const vec<Real, n>& y) {
+  vec<Real, n> still;
+  for (int i = 0; i < n; ++i) still[i] = Real(0.0);
+  const auto F = system.residual(t, y, still);
+  const auto l = linearise(system, t, y, still);
+  const auto u = dependences(l.by_rate);
+  hidden_rows<Real, n> r;
+  for (int i = 0; i < n; ++i) {
+    r.value[i] = Real(0.0);
+    for (int j = 0; j < n; ++j) r.value[i] = fma(u[i][j], F[j], r.value[i]);
+  }
+  r.by = combined(u, l.by_y);
+  return r;
+}
+
+/// The time derivatives of all states at a consistent point: F = 0, and for each combination u without time derivatives u'(F_t + F_y y') = 0,
+/// with the y' in F held. NaN if these do not determine them: the index is above 1. Value may be a dual, to differentiate them.
+template <class System, class Value, int n>
+SALTUS_FN_COLD vec<Value, n> rates_of_mixed(const System& system, Value t, const vec<Value, n>& y, vec<Value, n> rate) {
+  using once = dual<Value>;
+  constexpr int turns = 3;
+  for (int turn = 0; turn < turns; ++turn) {
+    const auto l = linearise(system, t, y, rate);
+    const auto u = dependences(l.by_rate);
+    vec<once, n> at, held;
+    for (int i = 0; i < n; ++i) {
+      at[i] = once(y[i], rate[i]);
+      held[i] = once(rate[i]);
+    }
+    const auto F = system.residual(once(t, Value(1.0)), at, held);
+    auto by = combined(u, l.by_y);
+    vec<Value, n> right;
+    for (int i = 0; i < n; ++i) {
+      const auto depends = u[i][i] > Value(0.5);
+      right[i] = Value(0.0);
+      for (int k = 0; k < n; ++k) right[i] = fma(u[i][k], F[k].d[0], right[i]);
+      right[i] = select(depends, right[i], F[i].value);
+      for (int j = 0; j < n; ++j) by[i][j] = select(depends, by[i][j], l.by_rate[i][j]);
+    }
+    const auto lost = dependences(by);
+    const auto change = lu<Value, n>(by).solve(right);
+    auto known = mask_of<Value>::all(true);
+    for (int i = 0; i < n; ++i) known = known & (lost[i][i] < Value(0.5));
+    for (int i = 0; i < n; ++i) rate[i] = select(known, rate[i] - change[i], change[i] * Value(detail::no_number));
+  }
+  return rate;
 }
 
 /// The same if states that a transition has written must stay: the others are first moved onto the constraints, by the smallest change
