@@ -39,13 +39,8 @@ target read_parameter(const reading& r, const field& item) {
 std::string obstacle_to_sensitivities(const reading& r) {
   const plan& p = r.plan;
   const auto& m = r.model;
-  const auto of_model = [&](const std::string& what) {
-    return fmt::format(
-        "of {}: derivatives are taken of dy/dt = f(t, y), mechanical systems, mass matrices, residuals and constraints "
-        "of index 1 and 2, and it {}",
-        m.name, what);
-  };
-  if (m.equations == abi::any_order) return of_model(fmt::format("has {}", special_about(m)));
+  if (m.equations == abi::any_order)
+    return fmt::format("of {}, which has {}: derivatives are taken of all other models", m.name, special_about(m));
   if (method_called(p.method).for_mechanics)
     return fmt::format("with method = \"{}\", which eliminates the constraints within its steps: use dop853", p.method);
   if (p.consistency == abi::nearest) return "with consistency = \"nearest\", which moves the start: use algebraic";

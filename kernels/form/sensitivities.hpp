@@ -18,9 +18,8 @@ namespace saltus {
 /// control.
 template <class Base, bool InError, int... Of>
 struct sensitivities : Base {
-  static_assert(
-      !finds_series<Base> && !chooses_start<Base> && (Base::has_field || moves_states<Base>),
-      "sensitivities are those of dy/dt = f(t, y), of constraints of index 1 and 2, and of mechanical systems");
+  static_assert(!finds_series<Base> && !chooses_start<Base> && (Base::has_field || moves_states<Base>),
+                "sensitivities are those of all equations but those of any order");
   using model_form = Base;
   static constexpr int directions = sizeof...(Of);
   static constexpr bool keeps_derivatives = true;

@@ -434,8 +434,10 @@ def refusal(form, method, asked, mode):
     if mode == "certified" and method in ("kutta3", "rk4", "rkf78"):
         return "certified"
     if asked.startswith("d "):
-        if form in MECHANICAL_FORMS | {"any_order"}:
+        if form == "any_order":
             return "must be left out"
+        if method in MECHANICAL:
+            return "within its steps"
         if asked not in DIFFERENTIABLE:
             return "derivative"
     return None
