@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""The built-in models on two machines: every variable of the results has the same bits.
+
+    same_machines.py SALTUS OTHER [--jobs N] [--count N] [--seconds S] [--table FILE] [PATTERN ...]
+
+SALTUS and OTHER are command lines of the program, as `build/cpu/saltus` and `"qemu-aarch64 -L SYSROOT build/aarch64/saltus"`. Each
+model runs by its default method with events, samples and reductions, its first parameters drawn within 2 %; on OTHER also on one
+lane at a time. A pattern is a regular expression over names of models. A model that takes a machine more than S seconds is not
+compared. Which NaN a variable holds is not compared: machines differ in the sign of 0/0.
+"""
+
+import argparse
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+
+DRAWN = 3  # parameters
+
+
+def settings_of(model, count):
+    """Words of the command line for an ensemble of a model, as `describe` tells it."""
+    words = ["sample.seed=1", f"sample.count={count}", "output.events=true", "output.samples.count=5", "run.allowed_failed=1.0"]
+    drawn = [p for p in model["parameters"] if p["default"] != 0.0] or [s for s in model["states"] if s["default"] != 0.0]
+    for p in drawn[:DRAWN]:
+        low, high = sorted((0.98 * p["default"], 1.02 * p["default"]))
+        words.append(f"sample.{p['name']}={{uniform=[{low!r},{high!r}]}}")
+    of = model["states"][0]["name"]
+    words.append(f"output.reduce=['max({of})','mean({of})']")
+    return [word for setting in words for word in ("--set", setting)] + ["--threads", "1", "--backend", "cpu", "--quiet", "--force"]
+
+
+def result_of(program, words, file, seconds):
+    """The variables of a run, or the reason why there are none."""
+    try:
+        run = subprocess.run([*program, "run", *words, "-o", str(file)], capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return None, f"takes more than {seconds} s"
+    if run.returncode != 0:
+        return None, run.stderr.strip().split("\n")[-1]
+    with netCDF4.Dataset(file) as data:
+        data.set_auto_mask(False)
+        return {name: np.asarray(of[...]) for name, of in data.variables.items()}, ""
+
+
+def number_of_other_bits(a, b):
+    """How many numbers of two arrays differ in their bits, but for two NaN."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return max(a.size, b.size, 1)
+    if a.dtype.kind != "f":
+        return int(np.sum(a != b))
+    bits = f"u{a.dtype.itemsize}"
+    return int(np.sum((np.atleast_1d(a).view(bits) != np.atleast_1d(b).view(bits)) & ~(np.isnan(np.atleast_1d(a)) & np.isnan(np.atleast_1d(b)))))
+
+
+def compare(a, b):
+    """The variables that differ, with the number of different values; empty: none."""
+    if a.keys() != b.keys():
+        return f"other variables: {', '.join(sorted(a.keys() ^ b.keys()))}"
+    different = [(name, number_of_other_bits(a[name], b[name])) for name in a]
+    return ", ".join(f"{name} ({n} of {max(a[name].size, b[name].size)})" for name, n in different if n > 0)
+
+
+def outcome_of(name, options, folder):
+    """(outcome, remark): equal, DIFFERENT or not compared."""
+    here = shlex.split(options.saltus)
+    described = json.loads(subprocess.run([*here, "describe", name, "--json"], capture_output=True, text=True, check=True).stdout)
+    words = [name, *settings_of(described, options.count)]
+    first, why = result_of(here, words, folder / f"{name}.nc", options.seconds)
+    if first is None:
+        return "not compared", f"here: {why}"
+    values = sum(v.size for v in first.values())
+    for lanes in ([], ["--lanes", "1"]):
+        other, why = result_of(shlex.split(options.other), words + lanes, folder / f"{name}_other.nc", options.seconds)
+        if other is None:
+            return "not compared", f"on the other machine{', one lane' if lanes else ''}: {why}"
+        if different := compare(first, other):
+            return "DIFFERENT", ("one lane: " if lanes else "") + different
+    return "equal", f"{values} values"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("saltus")
+    parser.add_argument("other")
+    parser.add_argument("patterns", nargs="*")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--count", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--table", type=Path)
+    options = parser.parse_args()
+    listed = subprocess.run([*shlex.split(options.saltus), "list", "--json"], capture_output=True, text=True, check=True).stdout
+    names = [one["model"] for one in json.loads(listed)["models"]]
+    names = [name for name in names if not options.patterns or any(re.fullmatch(p, name) for p in options.patterns)]
+    if not names:
+        sys.exit("no model has such a name")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        for name, (outcome, remark) in zip(names, pool.map(lambda name: outcome_of(name, options, Path(folder)), names)):
+            rows.append((name, outcome, remark))
+            print(f"{name:28} {outcome}: {remark}", flush=True)
+    if options.table:
+        options.table.write_text("\n".join("| " + " | ".join(row) + " |" for row in [("model", "outcome", ""), ("---", "---", "---"), *rows]) + "\n")
+    count = {outcome: sum(row[1] == outcome for row in rows) for outcome in ("equal", "DIFFERENT", "not compared")}
+    print(", ".join(f"{n} {outcome}" for outcome, n in count.items()))
+    return 1 if count["DIFFERENT"] or not count["equal"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
