@@ -43,8 +43,8 @@ const std::vector<std::string>& flags() {
   // Bits must not depend on the compiler: nothing is contracted except written fma, nothing is reassociated. errno and
   // traps would prevent vectorisation.
   static const std::vector<std::string> list = {
-      "-std=c++20", "-O3",     "-ffp-contract=off",   "-fno-math-errno", "-fno-trapping-math",
-      "-fPIC",      "-shared", "-fvisibility=hidden", "-w",              "-Wl,-z,defs"};
+      "-std=c++20",          "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared",
+      "-fvisibility=hidden", "-w",  "-Wl,-z,defs"};
   return list;
 }
 
