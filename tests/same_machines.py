@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The built-in models on two machines: every variable of the results has the same bits.
 
-    same_machines.py SALTUS OTHER [--jobs N] [--count N] [--seconds S] [--table FILE] [PATTERN ...]
+    same_machines.py SALTUS OTHER [--lanes N] [--jobs N] [--count N] [--seconds S] [--table FILE] [PATTERN ...]
 
 SALTUS and OTHER are command lines of the program, as `build/cpu/saltus` and `"qemu-aarch64 -L SYSROOT build/aarch64/saltus"`. Each
-model runs by its default method with events, samples and reductions, its first parameters drawn within 2 %; on OTHER also on one
-lane at a time. A pattern is a regular expression over names of models. A model that takes a machine more than S seconds is not
-compared. Which NaN a variable holds is not compared: machines differ in the sign of 0/0.
+model runs by its default method with events, samples and reductions, its first parameters drawn within 2 %; on OTHER with --lanes.
+A pattern is a regular expression over names of models. A model that takes a machine more than S seconds is not compared. Which NaN a
+variable holds is not compared: machines differ in the sign of 0/0.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import netCDF4
@@ -76,14 +76,13 @@ def outcome_of(name, options, folder):
     first, why = result_of(here, words, folder / f"{name}.nc", options.seconds)
     if first is None:
         return "not compared", f"here: {why}"
-    values = sum(v.size for v in first.values())
-    for lanes in ([], ["--lanes", "1"]):
-        other, why = result_of(shlex.split(options.other), words + lanes, folder / f"{name}_other.nc", options.seconds)
-        if other is None:
-            return "not compared", f"on the other machine{', one lane' if lanes else ''}: {why}"
-        if different := compare(first, other):
-            return "DIFFERENT", ("one lane: " if lanes else "") + different
-    return "equal", f"{values} values"
+    lanes = ["--lanes", str(options.lanes)]
+    other, why = result_of(shlex.split(options.other), words + lanes, folder / f"{name}_other.nc", options.seconds)
+    if other is None:
+        return "not compared", f"on the other machine: {why}"
+    if different := compare(first, other):
+        return "DIFFERENT", different
+    return "equal", f"{sum(v.size for v in first.values())} values"
 
 
 def main():
@@ -91,11 +90,12 @@ def main():
     parser.add_argument("saltus")
     parser.add_argument("other")
     parser.add_argument("patterns", nargs="*")
+    parser.add_argument("--lanes", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--count", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--table", type=Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     listed = subprocess.run([*shlex.split(options.saltus), "list", "--json"], capture_output=True, text=True, check=True).stdout
     names = [one["model"] for one in json.loads(listed)["models"]]
     names = [name for name in names if not options.patterns or any(re.fullmatch(p, name) for p in options.patterns)]
@@ -103,11 +103,12 @@ def main():
         sys.exit("no model has such a name")
     rows = []
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        for name, (outcome, remark) in zip(names, pool.map(lambda name: outcome_of(name, options, Path(folder)), names)):
-            rows.append((name, outcome, remark))
-            print(f"{name:28} {outcome}: {remark}", flush=True)
+        running = {pool.submit(outcome_of, name, options, Path(folder)): name for name in names}
+        for done in as_completed(running):
+            rows.append((running[done], *done.result()))
+            print(f"{rows[-1][0]:28} {rows[-1][1]}: {rows[-1][2]}", flush=True)
     if options.table:
-        options.table.write_text("\n".join("| " + " | ".join(row) + " |" for row in [("model", "outcome", ""), ("---", "---", "---"), *rows]) + "\n")
+        options.table.write_text("\n".join("| " + " | ".join(row) + " |" for row in [("model", "outcome", ""), ("---", "---", "---"), *sorted(rows)]) + "\n")
     count = {outcome: sum(row[1] == outcome for row in rows) for outcome in ("equal", "DIFFERENT", "not compared")}
     print(", ".join(f"{n} {outcome}" for outcome, n in count.items()))
     return 1 if count["DIFFERENT"] or not count["equal"] else 0
