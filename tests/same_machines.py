@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -23,6 +24,7 @@ import netCDF4
 import numpy as np
 
 DRAWN = 3  # parameters
+READING = threading.Lock()  # the NetCDF library serves one thread at a time
 
 
 def settings_of(model, count):
@@ -45,7 +47,7 @@ def result_of(program, words, file, seconds):
         return None, f"takes more than {seconds} s"
     if run.returncode != 0:
         return None, run.stderr.strip().split("\n")[-1]
-    with netCDF4.Dataset(file) as data:
+    with READING, netCDF4.Dataset(file) as data:
         data.set_auto_mask(False)
         return {name: np.asarray(of[...]) for name, of in data.variables.items()}, ""
 

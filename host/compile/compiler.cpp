@@ -64,6 +64,12 @@ std::vector<std::string> flags_for(const cpp_compiler& cc) {
   auto all = flags();
   all.push_back(flag_of_processor());
   if (cc.version.find("clang") == std::string::npos) all.insert(all.end(), {"-fno-ipa-sra", "-fno-tree-slp-vectorize"});
+#if defined(__aarch64__)
+  // g++ 12 for aarch64, whose copies of structs are pairs of registers, loads from a struct before the last member is
+  // stored, when it schedules before it allocates registers. On x86-64 it never does this.
+  if (cc.version.find("clang") == std::string::npos)
+    all.insert(all.end(), {"-fno-schedule-insns", "-fno-strict-aliasing"});
+#endif
 #ifdef SALTUS_SANITIZE
   // The program that loads the module has sanitizers, so the module needs them; with less optimisation, or compiling
   // takes minutes.
