@@ -58,8 +58,9 @@ def number_of_other_bits(a, b):
         return max(a.size, b.size, 1)
     if a.dtype.kind != "f":
         return int(np.sum(a != b))
+    a, b = a.ravel(), b.ravel()
     bits = f"u{a.dtype.itemsize}"
-    return int(np.sum((np.atleast_1d(a).view(bits) != np.atleast_1d(b).view(bits)) & ~(np.isnan(np.atleast_1d(a)) & np.isnan(np.atleast_1d(b)))))
+    return int(np.sum((a.view(bits) != b.view(bits)) & ~(np.isnan(a) & np.isnan(b))))
 
 
 def compare(a, b):
@@ -110,7 +111,8 @@ def main():
             rows.append((running[done], *done.result()))
             print(f"{rows[-1][0]:28} {rows[-1][1]}: {rows[-1][2]}", flush=True)
     if options.table:
-        options.table.write_text("\n".join("| " + " | ".join(row) + " |" for row in [("model", "outcome", ""), ("---", "---", "---"), *sorted(rows)]) + "\n")
+        lines = [("model", "outcome", "remark"), ("---",) * 3, *sorted(rows)]
+        options.table.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
     count = {outcome: sum(row[1] == outcome for row in rows) for outcome in ("equal", "DIFFERENT", "not compared")}
     print(", ".join(f"{n} {outcome}" for outcome, n in count.items()))
     return 1 if count["DIFFERENT"] or not count["equal"] else 0
