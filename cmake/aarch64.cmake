@@ -1,4 +1,4 @@
-# Builds for aarch64 on another machine, with Debian's cross compiler and the libraries that scripts/sysroot collects. Tests and programs
+# Builds for aarch64 on another machine, with Debian's cross compiler and the libraries that scripts/aarch64 unpacks. Tests and programs
 # run under qemu. The compiler is also the one by which the program compiles models: it runs natively, since qemu-user passes execve on.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
