@@ -5,6 +5,7 @@
 
 SALTUS and OTHER are command lines of the program, as `build/cpu/saltus` and `"qemu-aarch64 -L SYSROOT build/aarch64/saltus"`. Each
 model runs by its default method with events, samples and reductions, its first parameters drawn within 2 %; on OTHER with --lanes.
+`draws` is a run with inputs from all distributions.
 A pattern is a regular expression over names of models. A model that takes a machine more than S seconds is not compared. Which NaN a
 variable holds is not compared: machines differ in the sign of 0/0.
 """
@@ -24,6 +25,10 @@ import netCDF4
 import numpy as np
 
 DRAWN = 3  # parameters
+#: Settings of `lorenz` that show draws from all distributions. Its states hardly change.
+DRAWS = ["sample.count=10000", "sample.seed=1", "t=[0.0,1e-6]", "sample.sigma={beta=[2.3,3.5]}", "sample.rho={gamma=[2.5,1.5]}",
+         "sample.beta={weibull=[1.5,2.0]}", "sample.x={log_uniform=[0.1,10.0]}", "sample.y={lognormal=[0.0,0.5]}",
+         "sample.z={normal=[1.0,0.2]}"]
 READING = threading.Lock()  # the NetCDF library serves one thread at a time
 
 
@@ -36,13 +41,14 @@ def settings_of(model, count):
         words.append(f"sample.{p['name']}={{uniform=[{low!r},{high!r}]}}")
     of = model["states"][0]["name"]
     words.append(f"output.reduce=['max({of})','mean({of})']")
-    return [word for setting in words for word in ("--set", setting)] + ["--threads", "1", "--backend", "cpu", "--quiet", "--force"]
+    return words
 
 
 def result_of(program, words, file, seconds):
     """The variables of a run, or the reason why there are none."""
+    words = [*words, "--threads", "1", "--backend", "cpu", "--quiet", "--force", "-o", str(file)]
     try:
-        run = subprocess.run([*program, "run", *words, "-o", str(file)], capture_output=True, text=True, timeout=seconds, check=False)
+        run = subprocess.run([*program, "run", *words], capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
         return None, f"takes more than {seconds} s"
     if run.returncode != 0:
@@ -74,8 +80,14 @@ def compare(a, b):
 def outcome_of(name, options, folder):
     """(outcome, remark): equal, DIFFERENT or not compared."""
     here = shlex.split(options.saltus)
-    described = json.loads(subprocess.run([*here, "describe", name, "--json"], capture_output=True, text=True, check=True).stdout)
-    words = [name, *settings_of(described, options.count)]
+    if name == "draws":
+        words = ["lorenz"]
+        settings = DRAWS
+    else:
+        described = subprocess.run([*here, "describe", name, "--json"], capture_output=True, text=True, check=True).stdout
+        words = [name]
+        settings = settings_of(json.loads(described), options.count)
+    words += [word for setting in settings for word in ("--set", setting)]
     first, why = result_of(here, words, folder / f"{name}.nc", options.seconds)
     if first is None:
         return "not compared", f"here: {why}"
@@ -100,7 +112,7 @@ def main():
     parser.add_argument("--table", type=Path)
     options = parser.parse_intermixed_args()
     listed = subprocess.run([*shlex.split(options.saltus), "list", "--json"], capture_output=True, text=True, check=True).stdout
-    names = [one["model"] for one in json.loads(listed)["models"]]
+    names = [one["model"] for one in json.loads(listed)["models"]] + ["draws"]
     names = [name for name in names if not options.patterns or any(re.fullmatch(p, name) for p in options.patterns)]
     if not names:
         sys.exit("no model has such a name")
