@@ -65,8 +65,8 @@ std::vector<std::string> flags_for(const cpp_compiler& cc) {
   all.push_back(flag_of_processor());
   if (cc.version.find("clang") == std::string::npos) all.insert(all.end(), {"-fno-ipa-sra", "-fno-tree-slp-vectorize"});
 #if defined(__aarch64__)
-  // g++ 12 for aarch64, whose copies of structs are pairs of registers, loads from a struct before the last member is
-  // stored, when it schedules before it allocates registers. On x86-64 it never does this.
+  // g++ 12 for aarch64 copies a struct before its first member is stored, if it schedules before it allocates registers.
+  // Either flag prevents this. For x86-64 it schedules only afterwards.
   if (cc.version.find("clang") == std::string::npos)
     all.insert(all.end(), {"-fno-schedule-insns", "-fno-strict-aliasing"});
 #endif
