@@ -1,7 +1,7 @@
 #!/bin/bash
 # Compiles every kernel header alone, as the only include of a file, and instantiates templates with only the header that defines
 # them (tests/instantiations/list), with those of the given compilers that are installed. Front ends suffice, because the modules
-# of other tests compile the templates completely. KERNELS: another folder of headers, for mutations.
+# of other tests compile the templates completely. KERNELS: another folder of headers, for mutations. CPU_FLAG: names the processor.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d)
@@ -23,12 +23,12 @@ check() {  # compiler, source
     *nvcc)
       set -- "$1" -std=c++20 -arch=sm_90 --expt-relaxed-constexpr -Werror all-warnings -I "$KERNELS" \
         -cuda -o "$2.ii" "$2" ;;
-    *) set -- "$1" -std=c++20 -x c++ -Wall -Wextra -Werror -march=native -I "$KERNELS" -fsyntax-only "$2" ;;
+    *) set -- "$1" -std=c++20 -x c++ -Wall -Wextra -Werror "$CPU_FLAG" -I "$KERNELS" -fsyntax-only "$2" ;;
   esac
   "$@" || { echo "FAILED: $*" && cat "${@: -1}" && return 1; }
 }
 export -f check
-export KERNELS=${KERNELS:-kernels}
+export KERNELS=${KERNELS:-kernels} CPU_FLAG=${CPU_FLAG:--march=native}
 
 # Sources: a header alone; a header, then an engine, and the address of the instantiated template.
 for header in $(cd "$KERNELS" && find . -name '*.hpp' -o -name '*.cuh'); do

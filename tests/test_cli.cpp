@@ -476,9 +476,14 @@ TEST_F(cli, doctor_tells_what_works) {
   EXPECT_EQ(healthy["compiles"], "true");
   EXPECT_EQ(healthy["troubles#"], "0");
   EXPECT_EQ(healthy["lane_shapes#"], "0");
+  EXPECT_EQ(healthy["processor"], "native");
   EXPECT_NE(text.out.find("\nshapes     by rule: "), std::string::npos) << text.out;
   EXPECT_EQ(healthy["cache"], shared_cache().string());
   EXPECT_EQ(healthy.number("cache_files"), static_cast<double>(entries(shared_cache())));
+
+  const json unknown(saltus({"doctor", "--json"}, {{"SALTUS_CPU", "no-such-processor"}}).out);
+  EXPECT_EQ(unknown["processor"], "no-such-processor");
+  EXPECT_EQ(unknown["compiles"], "false") << "modules are compiled for it";
 
   // doctor checks everything, even after failures.
   const auto ill = saltus({"doctor"}, {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", "/dev/null/cache"}});

@@ -244,6 +244,14 @@ TEST(designs, quantiles_are_those_of_scipy) {
   for (const auto& c : cases) EXPECT_NEAR(quantile(c.d, c.u), c.expected, 2e-14 * std::abs(c.expected));
 }
 
+TEST(designs, distributions_without_a_largest_value_are_proper_if_their_largest_draw_is_finite) {
+  for (const auto which : {kind::gamma, kind::weibull}) {
+    EXPECT_TRUE(is_proper({which, 2.5, 1.5, 0}));
+    EXPECT_FALSE(is_proper({which, 2.5, 0, 0}));
+    EXPECT_FALSE(is_proper({which, 2.5, 1e308, 0}));
+  }
+}
+
 TEST(designs, a_quantile_is_the_inverse_of_the_distribution_function) {
   const distribution all[] = {{kind::uniform, -1, 2, 0},  {kind::log_uniform, 0.1, 7, 0}, {kind::normal, 3, 2, 0},
                               {kind::lognormal, 0, 1, 0}, {kind::triangular, 0, 0, 2},    {kind::beta, 0.7, 3, 0},

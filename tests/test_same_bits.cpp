@@ -226,25 +226,41 @@ std::string digests() {
   return all;
 }
 
+/// Starts this program with another compiler or processor and expects the digests of this process.
+void expect_digests_with(const std::string& variable) {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::FILE* out =
+      ::popen(fmt::format("SALTUS_PRINT_DIGESTS=1 {} '{}' --gtest_filter='Digests.*'", variable, self).c_str(), "r");
+  std::string text;
+  for (int c; (c = std::fgetc(out)) != EOF;) text += static_cast<char>(c);
+  ASSERT_EQ(::pclose(out), 0) << text;
+  static const std::string expected = digests();
+  EXPECT_NE(text.find("digests: " + expected), std::string::npos) << variable << ": " << text;
+}
+
+TEST(Digests, ArePrinted) {
+  if (std::getenv("SALTUS_PRINT_DIGESTS") == nullptr) GTEST_SKIP() << "another test starts this one";
+  fmt::print("digests: {}\n", digests());
+}
+
 TEST(Compilers, AgreeOnEveryBit) {
-  if (std::getenv("SALTUS_PRINT_DIGESTS") != nullptr) {  // the test starts itself with this variable, below
-    fmt::print("digests: {}\n", digests());
-    return;
-  }
   for (const char* compiler : {"g++", "clang++"}) {
     if (std::system(fmt::format("command -v {} > /dev/null 2>&1", compiler).c_str()) != 0) {
       fmt::print("{} is not installed here\n", compiler);
       continue;
     }
-    const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::FILE* out = ::popen(
-        fmt::format("SALTUS_PRINT_DIGESTS=1 SALTUS_CXX={} '{}' --gtest_filter='Compilers.*'", compiler, self).c_str(),
-        "r");
-    std::string text;
-    for (int c; (c = std::fgetc(out)) != EOF;) text += static_cast<char>(c);
-    ASSERT_EQ(::pclose(out), 0) << text;
-    EXPECT_NE(text.find("digests: " + digests()), std::string::npos) << compiler << ": " << text;
+    expect_digests_with(fmt::format("SALTUS_CXX={}", compiler));
   }
+}
+
+// Registers of two numbers without a fused multiply-add, which the C library then computes, and of four with it.
+TEST(Processors, AgreeOnEveryBit) {
+#if defined(__x86_64__)
+  expect_digests_with("SALTUS_CPU=x86-64");
+  if (host::native_lanes() >= 4) expect_digests_with("SALTUS_CPU=x86-64-v3");
+#else
+  expect_digests_with("SALTUS_CPU=generic");
+#endif
 }
 
 TEST(Order, IsIrrelevantToEverything) {

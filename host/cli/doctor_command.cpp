@@ -51,6 +51,7 @@ void print_json(const health& h) {
                                     {"compiles", h.is_well()},
                                     {"troubles", troubles},
                                     {"threads", h.threads},
+                                    {"processor", h.processor},
                                     {"lanes_double", h.lanes_double},
                                     {"lanes_float", h.lanes_float},
                                     {"lane_shapes", json_of(h.shapes)},
@@ -65,8 +66,8 @@ void print_text(const health& h) {
   fmt::print("saltus     {}\nhome       {}\n", version_with_commit(), h.home.either());
   fmt::print("compiler   {}\n", h.compiler.either());
   fmt::print("compiles   {}\n", (h.compiles.trouble.empty() ? "" : "no: ") + h.compiles.either());
-  fmt::print("cpu        {}, {} lanes of double, {} of float\n", counted(h.threads, "thread"), h.lanes_double,
-             h.lanes_float);
+  fmt::print("cpu        {}, {} lanes of double, {} of float; models compiled for: {}\n", counted(h.threads, "thread"),
+             h.lanes_double, h.lanes_float, h.processor);
   const char* title = "shapes";
   for (const auto& line : text_of(h.shapes)) fmt::print("{:<10} {}\n", std::exchange(title, ""), line);
   fmt::print("cuda       {}\n", h.cuda.trouble.empty() ? h.cuda.text : "none: " + h.cuda.trouble);

@@ -29,12 +29,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The lines that tell processors apart: name and flags of x86-64; implementer, variant, part and features of aarch64.
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
   std::string result;
   for (std::string line; std::getline(in, line) && !line.empty();)
-    if (line.rfind("model name", 0) == 0 || line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0)
-      result += line;
+    for (const char* key : {"model name", "flags", "Features", "CPU implementer", "CPU variant", "CPU part"})
+      if (line.rfind(key, 0) == 0) result += line;
   return result;
 }
 
@@ -42,10 +43,18 @@ const std::vector<std::string>& flags() {
   // Bits must not depend on the compiler: nothing is contracted except written fma, nothing is reassociated. errno and
   // traps would prevent vectorisation.
   static const std::vector<std::string> list = {
-      "-std=c++20",         "-O3",   "-march=native", "-ffp-contract=off",   "-fno-math-errno",
-      "-fno-trapping-math", "-fPIC", "-shared",       "-fvisibility=hidden", "-w",
-      "-Wl,-z,defs"};
+      "-std=c++20",          "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared",
+      "-fvisibility=hidden", "-w",  "-Wl,-z,defs"};
   return list;
+}
+
+/// On x86-64 -march=native also tunes for the processor. On aarch64 only -mcpu does, which is also what clang++ has.
+std::string flag_of_processor() {
+#if defined(__aarch64__)
+  return "-mcpu=" + target_processor();
+#else
+  return "-march=" + target_processor();
+#endif
 }
 
 /// Flags that only g++ has, and needs. With ipa-sra g++ does not inline a model's function whose arguments are in
@@ -53,7 +62,14 @@ const std::vector<std::string>& flags() {
 /// -ffp-contract=off; other widths of the same code round differently.
 std::vector<std::string> flags_for(const cpp_compiler& cc) {
   auto all = flags();
+  all.push_back(flag_of_processor());
   if (cc.version.find("clang") == std::string::npos) all.insert(all.end(), {"-fno-ipa-sra", "-fno-tree-slp-vectorize"});
+#if defined(__aarch64__)
+  // g++ 12 for aarch64 copies a struct before its first member is stored, if it schedules before it allocates registers.
+  // Either flag prevents this. For x86-64 it schedules only afterwards.
+  if (cc.version.find("clang") == std::string::npos)
+    all.insert(all.end(), {"-fno-schedule-insns", "-fno-strict-aliasing"});
+#endif
 #ifdef SALTUS_SANITIZE
   // The program that loads the module has sanitizers, so the module needs them; with less optimisation, or compiling
   // takes minutes.
@@ -104,9 +120,14 @@ const cpp_compiler& find_compiler() {
   return found;
 }
 
+std::string target_processor() {
+  const char* const own = std::getenv("SALTUS_CPU");
+  return own && *own ? own : SALTUS_DEFAULT_CPU;
+}
+
 std::string machine_identity() {
   const auto& cc = find_compiler();
-  return fmt::format("{}\n{}\n{}", processor(), cc.program.string(), cc.version);
+  return fmt::format("{}\n{}\n{}\n{}", processor(), target_processor(), cc.program.string(), cc.version);
 }
 
 namespace {

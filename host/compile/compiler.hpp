@@ -45,6 +45,10 @@ struct cpp_compiler {
 };
 const cpp_compiler& find_compiler();
 
+/// The processor that modules are compiled for, in the compiler's words: $SALTUS_CPU, else the one that saltus was built
+/// with, which is `native` unless it was cross-compiled.
+std::string target_processor();
+
 /// Identifies processor and compiler: measurements hold only for this pair. Throws `error` as find_compiler does.
 std::string machine_identity();
 

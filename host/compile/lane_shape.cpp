@@ -49,9 +49,11 @@ bool has_many_registers(precision_kind precision) { return native_lanes(precisio
 /// of dependent operations, above all at its end. Two registers side by side fill its gaps on every machine, but a
 /// wider batch waits longer for its events; a second group fills them where the processor looks far enough ahead.
 /// Implicit steps have such gaps everywhere, and two registers side by side hide them. The data of a full width of large
-/// systems does not fit into the cache; very large systems are factorised one at a time.
+/// systems does not fit into the cache; very large systems are factorised one at a time. Registers of two doubles (aarch64,
+/// x86-64 without AVX) leave a turn's work for all of its lanes to few of them, so explicit steps always have two.
 lane_shape shape_by_rule(const plan& p) {
   const int native = native_lanes(p.precision);
+  const int wide = native * bytes_of(p.precision) == 16 ? 2 * native : native;
   const auto states = p.model.states.size();
   if (!is_explicit_method(p.method)) {
     if (states > max_rows_in_lanes) return {1, 1};
@@ -70,7 +72,7 @@ lane_shape shape_by_rule(const plan& p) {
   if (runs_orders_in_loops(p)) return {2 * native, 1};
   const bool is_smooth = !method_called(p.method).is_series && !has_events(p.model);
   if (is_smooth && has_many_registers(p.precision) && states <= doubled_up_to) return {2 * native, 2};
-  return {native, 2};
+  return {wide, 2};
 }
 
 bool is_tried(const plan& p, const lane_shape& shape) {

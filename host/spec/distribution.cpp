@@ -6,6 +6,10 @@
 
 #include <Random123/u01fixedpt.h>
 #include <Random123/boxmuller.hpp>
+#include <boost/math/special_functions/lanczos.hpp>
+// Boost includes this only for SSE2, whose sums have other last bits than its general ones.
+#include <boost/math/special_functions/detail/lanczos_sse2.hpp>
+
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -73,7 +77,7 @@ bool is_proper(const distribution& d) {
     case distribution::kind::triangular: return a <= b && b <= c && a < c && std::isfinite(c - a);
     case distribution::kind::beta: return a > 0 && b > 0 && d.low < d.high && std::isfinite(d.high - d.low);
     case distribution::kind::gamma:
-    case distribution::kind::weibull: return a > 0 && b > 0 && std::isfinite(quantile(d, 1 - 0x1p-54));
+    case distribution::kind::weibull: return a > 0 && b > 0 && std::isfinite(quantile(d, 1 - 0x1p-53));
     case distribution::kind::discrete: return !d.values.empty() && d.values.size() == d.cumulative.size();
   }
   return false;

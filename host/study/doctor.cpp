@@ -58,6 +58,7 @@ health examine(const cancellation& stop, const std::function<void(const std::str
   });
   if (measured && h.is_well()) measure_machine(stop, measured);
   if (equipped) h.shapes = machine_shapes();
+  h.processor = target_processor();
   h.lanes_double = native_lanes();
   h.lanes_float = native_lanes(precision_kind::single_precision);
   h.cuda.trouble = cuda_absent(&h.cuda.text);

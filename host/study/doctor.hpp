@@ -22,6 +22,7 @@ struct health {
   finding compiles;  ///< "yes" if a model was compiled
   unsigned threads = 0;
   int lanes_double = 0, lanes_float = 0;
+  std::string processor;              ///< that modules are compiled for
   std::vector<machine_shape> shapes;  ///< measured shapes
   finding cuda;                       ///< names of the devices
   std::int64_t cached_files = 0, cached_bytes = 0;

@@ -187,7 +187,7 @@ struct mask {
 #endif
       {
         unsigned r = 0;
-        for (int j = 0; j < W; ++j) r |= m[j] ? 1u << j : 0u;
+        for (int j = 0; j < W; ++j) r |= static_cast<unsigned>(m[j]) & 1u << j;
         return r;
       }
     }
@@ -380,6 +380,13 @@ struct pack {
       else if constexpr (sizeof(native) == 32) return __builtin_ia32_vfmaddps256(a, b, c);
       else
 #endif
+#if defined(__aarch64__) && !defined(__clang__)
+          if constexpr (sizeof(native) == 16 && sizeof(T) == 8)
+        return __builtin_aarch64_fmav2df(a, b, c);
+      else if constexpr (sizeof(native) == 16) return __builtin_aarch64_fmav4sf(a, b, c);
+      else if constexpr (sizeof(native) == 8) return __builtin_aarch64_fmav2sf(a, b, c);
+      else
+#endif
       {
         native r;
         for (int j = 0; j < W; ++j)
@@ -408,6 +415,13 @@ struct pack {
           if constexpr (sizeof(native) == 32 && sizeof(T) == 8)
         return __builtin_ia32_sqrtpd256(a);
       else if constexpr (sizeof(native) == 32) return __builtin_ia32_sqrtps256(a);
+      else
+#endif
+#if defined(__aarch64__) && !defined(__clang__)
+          if constexpr (sizeof(native) == 16 && sizeof(T) == 8)
+        return __builtin_aarch64_sqrtv2df(a);
+      else if constexpr (sizeof(native) == 16) return __builtin_aarch64_sqrtv4sf(a);
+      else if constexpr (sizeof(native) == 8) return __builtin_aarch64_sqrtv2sf(a);
       else
 #endif
       {
