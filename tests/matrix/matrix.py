@@ -403,10 +403,13 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
         for (asked_for, text, kind, name, _, _), d in zip(reductions, reduced):
             slack = 10 * (scale[names.index(name)] * 3.0 if name in names else 1.0 + abs(d))
             got = get("d_" + text)
-            # Two extremes that are equal within the tolerance have no derivative.
-            extreme = kind[5:8] if kind.startswith("time") else kind
-            if np.isnan(got) and extreme in ("min", "max") and c.is_tied(extreme, name, ALLOWED * tolerance):
-                d = got
+            # Two extremes that are equal within the tolerance have no derivative. At the loose tolerance of floats the time of an
+            # extreme may have none, as the curvature there is not known well enough.
+            of_time = kind.startswith("time")
+            extreme = kind[5:8] if of_time else kind
+            if np.isnan(got) and extreme in ("min", "max"):
+                if of_time and mode == "float" or c.is_tied(extreme, name, ALLOWED * tolerance):
+                    d = got
             r.check("d " + asked_for, at(text), got, d, slack, tolerance)
     return r
 
