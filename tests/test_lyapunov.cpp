@@ -156,7 +156,7 @@ TEST(Lyapunov, AreRefusedWhereThereAreNone) {
   refused("lorenz", {"lyapunov.from=1e9"}, "must be a time before");
   refused("lorenz", {"lyapunov.to=1.0"}, "unknown");
   refused("lorenz", {"lyapunov={}", "sensitivity.parameters=['rho']"}, "must be left out with [sensitivity]");
-  refused("lorenz", {"lyapunov={}", "method=taylor"}, "use dop853");
+  refused("four_bar", {"lyapunov={}"}, "perturbations would leave its constraints");
 }
 
 TEST(Lyapunov, OfAStudy) {
