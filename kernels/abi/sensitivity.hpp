@@ -29,7 +29,9 @@ inline constexpr sensitivity_row sensitivity_table[] = {
     {sensitivity::grazing, "grazing",
      "an event was met with so little speed, or missed by so little, that an error within the tolerance decides "
      "whether there is one"},
-    {sensitivity::order, "order", "events came at one time, and it matters which of them is the first"},
+    {sensitivity::order, "order",
+     "events came at one time, and it matters which of them is the first; or a contact in an impact neither pushed nor "
+     "opened"},
     {sensitivity::at_end, "at_end", "an event came at the very end of the time span, and may come after it"},
     {sensitivity::accumulation, "accumulation", "infinitely many events came before a finite time"},
     {sensitivity::not_finite, "not_finite", "a function of the model has no finite derivative where it was evaluated"},

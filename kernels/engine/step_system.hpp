@@ -182,7 +182,8 @@ SALTUS_FN Real adjustment_over_tolerance(const step_system<E, Real>& system, con
   return moved;
 }
 
-/// How far the states of the end of a step have been moved, relative to the larger of its explained error and the tolerance.
+/// The distance by which a projection has moved the states at the end of a step, relative to the larger of the explained error and the
+/// tolerance.
 template <class E, class Real>
 SALTUS_FN Real moved_by(const step_system<E, Real>& system, const vec<Real, E::n>& from, const vec<Real, E::n>& to,
                         Real h) {
