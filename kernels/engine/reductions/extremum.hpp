@@ -277,7 +277,8 @@ SALTUS_FN_COLD Real error_of_rate(const instance<E, Real>& x, const committed_st
 }
 
 /// The derivatives of the time at which the quantity, with the value q, turns in a step. There are none if the second time derivative changes
-/// by more than half a percent within the error of that time; it is compared a hundred such errors away.
+/// by more than half a percent within the error of that time. The change is looked at a hundred such errors away, or half a step away if that
+/// is nearer: the part that is odd in the distance then counts in proportion to it, and the even part to its square.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN_COLD vec<Real, E::directions> rates_of_turning_time(const instance<E, Real>& x,
                                                               const committed_step<E, Real>& of,
@@ -298,12 +299,12 @@ SALTUS_FN_COLD vec<Real, E::directions> rates_of_turning_time(const instance<E, 
   }
   const Real t = fma(at, step.h, step.t);
   const Real away = Real(errors) * error_of_rate<E, Reduction>(x, of, t, y, f, q) / (abs(bend) * step.h);
-  auto known = away < Real(0.5);
-  for (int side = -1; side <= 1; side += 2) {
-    const Real there = fma(Real(static_cast<double>(side)), select(known, away, Real(0.0)), at);
-    const Real other = curvature_at<E, Reduction>(x, of.f, step, there, beside, rate);
-    known = known & (abs(other - bend) <= Real(0.005 * errors) * abs(bend));
-  }
+  const Real near = min(away, Real(0.5)), further = max(Real(2.0) * away, Real(1.0));
+  const Real before = curvature_at<E, Reduction>(x, of.f, step, at - near, beside, rate);
+  const Real after = curvature_at<E, Reduction>(x, of.f, step, at + near, beside, rate);
+  const Real odd = Real(0.5) * (after - before), even = Real(0.5) * (after + before) - bend;
+  const Real change = further * fma(further, abs(even), abs(odd));
+  const auto known = (away * step.h < x.t_end - x.t_begin) & (change <= Real(0.005 * errors) * abs(bend));
   const auto slope = lifted_quantity<E, Reduction>(x, typename E::form::template lifted<Real>(t), y, f);
   vec<Real, E::directions> r;
   each<E::directions>(
