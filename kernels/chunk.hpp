@@ -5,6 +5,7 @@
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
 #include "event/carried.hpp"
+#include "event/rows_at_start.hpp"
 
 namespace saltus {
 
@@ -22,6 +23,7 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tol.conservative = s.conservative != 0;
   tol.algebra = s.algebra;
   tol.tables = s.tables;
+  tol.records = s.records;
   tol.windows = s.windows;
   tol.max_steps = typename Real::integer(s.max_steps);
   tol.max_events = typename Real::integer(s.max_events);
@@ -139,6 +141,10 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
     for (int j = 0; j < form::params; ++j) x.constants.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
     for (int i = 0; i < E::model_states; ++i) given.y[i].set(lane, static_cast<T>(run.initial(i, slot)));
     for (int i = 0; i < form::discretes; ++i) given.d[i].set(lane, static_cast<T>(run.initial_discrete(i, slot)));
+    for (int k = 0; k < form::records; ++k) {
+      x.next_row[k].set(lane, static_cast<integer_of<T>>(run.batch.first_row[k * run.batch.count + slot]));
+      x.end_row[k].set(lane, static_cast<integer_of<T>>(run.batch.end_row[k * run.batch.count + slot]));
+    }
   }
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
@@ -192,13 +198,18 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.constants.guard_values[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
   carried<E>::look_at_start(x, where);
+  if constexpr (form::records > 0) {
+    // Reductions see the jump of rows at the start; samples and the first step see what is after it.
+    if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
+    give_rows_at_start(x, where, tol, run);
+  }
   look_ahead(x, where, tol, x.t + rounding_of_time(x, x.t));
 
   set_first_step(x, where, tol, run);
   if constexpr (E::samples)
     for (int lane = 0; lane < W; ++lane) first_sample<E>(x, lane, run);
   else x.next_sample = Real(0.0);
-  if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
+  if constexpr (E::reductions > 0 && form::records == 0) begin_reductions<E>(x, where);
 }
 
 /// Hands an instance that could not go on to the host, with all data needed to continue it.

@@ -1,6 +1,7 @@
 #include "base/temporary_file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,6 +46,7 @@ temporary_file::temporary_file(const fs::path& folder) {
 }
 
 temporary_file::~temporary_file() {
+  if (mapped_ != nullptr) ::munmap(mapped_, static_cast<std::size_t>(size_));
   if (file_ >= 0) ::close(file_);
 }
 
@@ -59,6 +61,12 @@ void temporary_file::read(std::int64_t begin, void* to, std::size_t bytes) const
   if (repeat(::pread, file_, static_cast<char*>(to), bytes, begin) < bytes)
     throw error(exit_failure, fmt::format("a temporary file cannot be read: {}",
                                           errno != 0 ? std::strerror(errno) : "it is too short"));
+}
+
+const void* temporary_file::map() {
+  if (mapped_ != nullptr || file_ < 0 || size_ == 0) return mapped_;
+  void* const there = ::mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ, MAP_SHARED, file_, 0);
+  return there == MAP_FAILED ? nullptr : mapped_ = there;
 }
 
 }  // namespace saltus::host

@@ -21,10 +21,14 @@ class temporary_file {
   bool add(std::string_view bytes);
   /// Reads bytes that were added. Throws `error` (exit_failure) if that fails.
   void read(std::int64_t begin, void* to, std::size_t bytes) const;
+  /// Maps all bytes into memory, for reading only, until this object ends; the system may drop pages and read them again. Null:
+  /// that is not possible.
+  const void* map();
 
  private:
   int file_ = -1;
   std::int64_t size_ = 0;
+  void* mapped_ = nullptr;
 };
 
 }  // namespace saltus::host

@@ -56,6 +56,13 @@ json tables_json(const plan& p) {
   return all;
 }
 
+json records_json(const plan& p) {
+  json all = json::array();
+  if (p.records)
+    for (const record& r : p.records->all()) all.push_back(json{{"name", r.name}, {"rows", r.rows.count()}});
+  return all;
+}
+
 json check_json(const plan& p, const check_report& r) {
   json guards = json::array(), time_events = json::array();
   for (const auto& g : p.model.guards) guards.push_back(g.name);
@@ -63,7 +70,7 @@ json check_json(const plan& p, const check_report& r) {
   json all{{"model", p.model.name},    {"method", no_method_for(p.model).empty() ? method_name(p) : "none"},
            {"instances", p.count},     {"t", json::array({p.t_begin, p.t_end})},
            {"guards", guards},         {"time_events", time_events},
-           {"tables", tables_json(p)}, {"file", p.file},
+           {"tables", tables_json(p)}, {"records", records_json(p)}, {"file", p.file},
            {"bytes", r.result_bytes},  {"warnings", p.warnings}};
   if (r.pilot) {
     all["chunk"] = r.pilot->chunk_size;
@@ -127,6 +134,8 @@ void print_plan(const plan& p) {
          times.back(), name_of(p.model.tables[j].between),
          p.model.tables[j].beyond == at_ends::none ? "" : fmt::format(", {}", name_of(p.model.tables[j].beyond)));
   }
+  if (p.records)
+    for (const record& r : p.records->all()) tell("record     {}: {} rows\n", r.name, r.rows.count());
 }
 
 void print_report(const plan& p, const check_report& r) {

@@ -118,7 +118,14 @@ json describe_json(const model& m) {
                           {"may_slide", g.slides},
                           {"about", g.about}});
   json time_events = json::array();
-  for (const auto& i : m.time_events) time_events.push_back(json{{"name", i.name}, {"about", i.about}});
+  for (const auto& i : m.time_events) {
+    json one{{"name", i.name}, {"about", i.about}};
+    if (i.recorded) {
+      one["columns"] = json::array();
+      for (const auto& c : i.columns) one["columns"].push_back(json{{"name", c.name}, {"unit", c.unit}, {"about", c.about}});
+    }
+    time_events.push_back(one);
+  }
   json tables = json::array();
   for (const auto& t : m.tables)
     tables.push_back(json{{"name", t.name},
@@ -203,7 +210,10 @@ int describe(const std::string& name, bool as_json, bool by_array) {
     tell("  {:<18} {:<8} {:<9} {:>6} {:<10} {}\n", t.name, name_of(t.between), name_of(t.beyond),
          t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit, t.about);
   if (!m.time_events.empty()) tell("\ntime events (meaning)\n");
-  for (const auto& i : m.time_events) tell("  {:<18} {}\n", i.name, i.about);
+  for (const auto& i : m.time_events) {
+    tell("  {:<18} {}{}\n", i.name, i.about, i.recorded ? ", at the times of its rows in [records]" : "");
+    for (const auto& c : i.columns) tell("    {:<16} {:<10} {}\n", c.name, c.unit == "1" ? "" : c.unit, c.about);
+  }
   return exit_ok;
 }
 

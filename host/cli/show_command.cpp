@@ -260,7 +260,7 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
   }
   if (const auto names = dependent_of(f, instance); !names.empty()) all["dependent"] = names;
   for (const char* role :
-       {"parameter", "initial", "span", "final", "counter", "reduction", "sensitivity", "lyapunov"}) {
+       {"parameter", "initial", "span", "record", "final", "counter", "reduction", "sensitivity", "lyapunov"}) {
     json values = json::object();
     for (const result_variable* v : values_with_role(f, role))
       if (v->role == "counter") values[v->name] = f.integers(*v, instance, 1)[0];
@@ -307,6 +307,7 @@ void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) 
   constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"},
                                                            {"initial", "initial values"},
                                                            {"span", "time span"},
+                                                           {"record", "records"},
                                                            {"final", "at the end"},
                                                            {"reduction", "reductions"},
                                                            {"sensitivity", "derivatives"},

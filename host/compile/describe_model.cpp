@@ -112,7 +112,11 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
                         text_or_none(d->guards[i].about), d->guards[i].slides != 0});
   for (int i = 0; i < d->time_event_count; ++i)
-    m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about)});
+    m.time_events.push_back(
+        {d->time_events[i].name, text_or_none(d->time_events[i].about), d->time_events[i].recorded != 0});
+  for (int i = 0; i < d->column_count; ++i)
+    m.time_events[static_cast<std::size_t>(d->columns[i].event)].columns.push_back(
+        {d->columns[i].name, text_or_none(d->columns[i].unit), text_or_none(d->columns[i].about)});
   m.tables = tables(d->tables, d->table_count);
   m.t_begin = d->t_begin;
   m.t_end = d->t_end;

@@ -85,6 +85,8 @@ void chunk_data::arrange(const plan& p, std::int64_t first, std::int64_t instanc
   all(discrete, gives_discretes(p) ? m.discretes.size() : 0);
   all(t_begin, 1);
   all(t_end, 1);
+  all(first_row, p.records ? p.records->all().size() : 0);
+  all(end_row, p.records ? p.records->all().size() : 0);
   all(final_state, m.states.size());
   all(final_output, m.outputs.size());
   all(final_discrete, m.discretes.size());
@@ -204,7 +206,9 @@ abi::batch chunk_data::batch() const {
           initial.data(),
           t_begin.data(),
           t_end.data(),
-          discrete.empty() ? nullptr : discrete.data()};
+          discrete.empty() ? nullptr : discrete.data(),
+          first_row.data(),
+          end_row.data()};
 }
 
 abi::results chunk_data::results() {
@@ -234,7 +238,8 @@ std::int64_t moved_bytes(const chunk_data& c) {
                              &c.final_derivative, &c.kept_rows, &c.exceptions.reals})
     sum += bytes_of(*column);
   for (const auto counter : abi::counter_members<std::vector<long long>>) sum += bytes_of(c.*counter);
-  for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
+  for (const auto* column : {&c.first_row, &c.end_row, &c.residual_of, &c.exceptions.slot, &c.exceptions.integers})
+    sum += bytes_of(*column);
   return sum + bytes_of(c.status) + bytes_of(c.guard_history) + bytes_of(c.sensitivity) +
          c.log.rows() * c.log.row_bytes();
 }
@@ -242,7 +247,8 @@ std::int64_t moved_bytes(const chunk_data& c) {
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
   const auto inputs =
-      std::ssize(p.model.parameters) + states + 2 + (gives_discretes(p) ? std::ssize(p.model.discretes) : 0);
+      std::ssize(p.model.parameters) + states + 2 + (gives_discretes(p) ? std::ssize(p.model.discretes) : 0) +
+      2 * (p.records ? std::ssize(p.records->all()) : 0);
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +

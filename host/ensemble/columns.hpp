@@ -13,6 +13,9 @@ struct columns {
   std::vector<double> initial;         ///< [states][count]; NaN: the model's own value
   std::vector<double> discrete;        ///< [discretes][count]; NaN: the model's own; empty: the model's own for all
   std::vector<double> t_begin, t_end;  ///< [count]
+  /// [recorded time event][count] the rows of data of an instance: the first one, and the one behind the last
+  std::vector<long long> first_row, end_row;
+  std::vector<double> record_id;  ///< [count] the id in the data; empty: the model has no recorded time event
 
   /// The sampler's last values: a chunk that is filled again has its constant columns already.
   struct {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,19 @@ void spread(const plan& p, std::int64_t count, columns& out) {
       std::fill_n(columns->begin() + static_cast<std::ptrdiff_t>(j) * count, count, (*fixed)[j]);
 }
 
+/// The rows of data of the instances from `first` on.
+void fill_records(const run_records& records, std::int64_t first, columns& out) {
+  const auto count = static_cast<std::size_t>(out.count);
+  for (auto* column : {&out.first_row, &out.end_row}) column->resize(records.all().size() * count);
+  out.record_id.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto instance = first + static_cast<std::int64_t>(i);
+    out.record_id[i] = records.keys().id(instance);
+    for (std::size_t k = 0; k < records.all().size(); ++k)
+      std::tie(out.first_row[k * count + i], out.end_row[k * count + i]) = records.rows_of(k, instance);
+  }
+}
+
 }  // namespace
 
 void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
@@ -103,6 +117,7 @@ void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
       spread_values(*axis, column, first, stride, {column_of(out, column.what), static_cast<std::size_t>(count)});
   }
   fill_samples(first, out);
+  if (plan_->records) fill_records(*plan_->records, first, out);
 }
 
 void sampler::fill_samples(std::int64_t first, columns& out) const {

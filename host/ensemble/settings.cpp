@@ -36,6 +36,8 @@ abi::settings settings_of(const plan& p) {
   s.consistency = p.consistency;
   s.algebra = &dense_algebra;
   s.tables = p.tables ? p.tables->for_kernels() : nullptr;
+  s.records = p.records ? p.records->for_kernels() : nullptr;
+  s.rows_are_past = p.records && p.records->are_past() ? 1 : 0;
   s.inject = p.inject_exceptions;
   s.inject_seed = static_cast<long long>(p.seed);
   s.growth_from = p.exponents_from;

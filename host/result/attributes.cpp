@@ -111,6 +111,7 @@ std::vector<attribute> attributes_of(const plan& p, const provenance& origin) {
   if (!p.stiff_method.empty()) add("stiff_method", stiff_methods(p));
   add("spec", told_spec(p));
   add("settings", settings_text(p));
+  if (p.records) add("records", records_text(p));
   all.push_back({"seed", static_cast<unsigned long long>(p.seed)});
   if (is_for_indices(p.design)) add_design(all, p);
   add_product(all, p);

@@ -235,13 +235,41 @@ std::string text_of_tables(const plan& p) {
   return text;
 }
 
+/// Files are among the sources, with their hashes; arrays are variables of the file.
+std::string text_of_records(const plan& p) {
+  std::string text;
+  if (!p.records) return text;
+  for (const record& r : p.records->all()) {
+    std::string bytes;
+    for (const auto& [name, numbers] : r.arrays)
+      bytes.append(name).append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
+    text += fmt::format("# records.{}: {} rows{}\n", r.name, r.rows.count(), bytes.empty() ? "" : ", " + hash_text(bytes));
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string records_text(const plan& p) {
+  if (!p.records) return {};
+  auto text = fmt::format("\n[records]\npast = {}\n", toml_of(std::string(p.records->are_past() ? "given" : "refused")));
+  for (const record& r : p.records->all()) {
+    toml::table source{{"others", "ignored"}};
+    if (r.arrays.empty()) source.insert("csv", told_path(r.file, p));
+    toml::table columns;
+    for (const auto& [name, numbers] : r.arrays) columns.insert(name, toml::table{{"array", array_of_record(r, name)}});
+    if (!r.arrays.empty()) source.insert("columns", std::move(columns));
+    text += fmt::format("{} = {}\n", key_text(r.name), inline_text(source));
+  }
+  return text;
+}
 
 std::string settings_text(const plan& p) {
   std::string text;
   std::string_view table;
   for (const spec_key& key : spec_keys()) {
     if (key.path() == "tables") text += text_of_tables(p);
+    if (key.path() == "records") text += text_of_records(p);
     if ((key.path() == "sensitivity" || key.path() == "lyapunov") && !is_told(key.name, p)) text += none(key.name);
     if (key.is_section() || key.path() == "model" || !is_told(key.table, p)) continue;
     if (table != key.table) text += fmt::format("\n[{}]\n", table = key.table);

@@ -45,5 +45,7 @@ std::string shell_line(const std::vector<std::string>& words);
 /// Every key of a spec that has a default, with the value used in this plan, as TOML: a spec with the same settings,
 /// without [parameters], [initial], [sweep] and [sample]. A setting that is off and has no value appears as a comment.
 std::string settings_text(const plan& p);
+/// [records] as TOML, with which an instance finds its rows again; but for its id.
+std::string records_text(const plan& p);
 
 }  // namespace saltus::host

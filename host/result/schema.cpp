@@ -87,6 +87,7 @@ class field_list : all_dimensions {
     inputs();
     if (p.rows) of_instances();
     if (p.tables) tables();
+    if (p.records) records();
     if (p.statistics) statistics();
     if (p.bands) bands();
     if (!p.indices.empty()) indices();
@@ -359,6 +360,19 @@ class field_list : all_dimensions {
       add_numbers("knot_" + t.name, m_.time_unit, "time of a knot of " + t.name, k.times);
       add_numbers("table_" + t.name, t.unit, t.about.empty() ? t.name : t.about, k.values);
     }
+  }
+
+  /// Data from a file are named in an attribute; those that a program has passed are in the result.
+  void records() {
+    if (p_.rows)
+      add("record_id", "record", "1", "id of the instance in the data of its records", axes{instance}, NC_DOUBLE,
+          column(&chunk_data::record_id, 0));
+    for (const record& r : p_.records->all())
+      for (const auto& [name, numbers] : r.arrays) {
+        const dimension row = listed_dimension("row_" + r.name, numbers.size());
+        add(array_of_record(r, name), "rows", "", fmt::format("{} of the rows of {}", name, r.name), axes{row}, NC_DOUBLE)
+            .fixed = numbers;
+      }
   }
 
   void statistics() {

@@ -22,19 +22,14 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-struct cell {
-  std::string text;
-  std::size_t at;  ///< where it begins in its line, from 1
-};
-
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(blanks);
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The cells of one line, without surrounding blanks and quotes.
-std::vector<cell> split(std::string_view line) {
-  std::vector<cell> cells;
+/// The cells of one line.
+void split(std::string_view line, std::vector<csv_cell>& cells) {
+  cells.clear();
   for (std::size_t begin = 0;;) {
     bool quoted = false;
     std::size_t end = begin;
@@ -43,41 +38,10 @@ std::vector<cell> split(std::string_view line) {
     auto text = trimmed(raw);
     const auto at = begin + (text.empty() ? 0 : raw.find_first_not_of(blanks)) + 1;
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-    cells.push_back({std::string(text), at});
-    if (end == line.size()) return cells;
+    cells.push_back({text, at});
+    if (end == line.size()) return;
     begin = end + 1;
   }
-}
-
-/// The index of a column in the header, which must contain it once.
-std::size_t column_of(const std::string& column, const std::vector<cell>& header, const std::string& name,
-                      const std::string& who) {
-  std::vector<std::string_view> allowed;
-  for (const auto& cell : header) allowed.push_back(cell.text);
-  const std::size_t wanted = std::find(allowed.begin(), allowed.end(), column) - allowed.begin();
-  if (wanted == header.size())
-    throw error(exit_usage, fmt::format("{}: {} has no column {}; {}", who, name, column, suggest(column, allowed)));
-  const std::size_t again =
-      std::find(allowed.begin() + static_cast<std::ptrdiff_t>(wanted) + 1, allowed.end(), column) - allowed.begin();
-  if (again != header.size())
-    throw error(
-        exit_usage,
-        fmt::format("{}: {}:1:{}: column {} stands there twice, first at {}:1:{}: give the columns different names",
-                    who, name, header[again].at, column, name, header[wanted].at));
-  return wanted;
-}
-
-/// The number in cell number `index` of a row; `where` is its file and line.
-double number_at(const std::vector<cell>& cells, std::size_t index, std::size_t end_of_line, const std::string& column,
-                 const std::string& where) {
-  const auto [text, at] = index < cells.size() ? cells[index] : cell{"", end_of_line};
-  const auto* begin = text.data() + (text.starts_with('+') && !text.starts_with("+-"));
-  const auto* end = text.data() + text.size();
-  double value = 0;
-  const auto read = std::from_chars(begin, end, value);
-  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value))
-    throw error(exit_usage, fmt::format("{}:{}: {} = {}: must be a finite number", where, at, column, text));
-  return value;
 }
 
 /// A hint for a table that seems to use other separators or decimal commas; empty: it does not.
@@ -103,52 +67,117 @@ const std::string& standard_input() {
   return all;
 }
 
-csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::string> names, const std::string& who) {
+csv_reader::csv_reader(const std::filesystem::path& file, std::string who)
+    : in_(nullptr), name_(file.string()), who_(std::move(who)) {
   if (file == standard_input_name) {
-    std::istringstream in(standard_input());
-    return read_csv_table(in, "standard input", std::move(names), who);
+    name_ = "standard input";
+    own_ = std::make_unique<std::istringstream>(standard_input());
+  } else {
+    if (const auto what = not_a_file(file); !what.empty())
+      throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who_, name_, what));
+    own_ = std::make_unique<std::ifstream>(file);
+    if (!*own_) throw error(exit_usage, fmt::format("{}: cannot read {}: {}", who_, name_, std::strerror(errno)));
   }
-  if (const auto what = not_a_file(file); !what.empty())
-    throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, file.string(), what));
-  std::ifstream in(file);
-  if (!in) throw error(exit_usage, fmt::format("{}: cannot read {}: {}", who, file.string(), std::strerror(errno)));
-  return read_csv_table(in, file.string(), std::move(names), who);
+  in_ = own_.get();
+  read_header();
+}
+
+csv_reader::csv_reader(std::istream& in, std::string name, std::string who)
+    : in_(&in), name_(std::move(name)), who_(std::move(who)) {
+  read_header();
+}
+
+void csv_reader::read_header() {
+  if (!std::getline(*in_, first_line_))
+    throw error(exit_usage, fmt::format("{}: cannot read {}: it is empty", who_, name_));
+  if (first_line_.starts_with("\xEF\xBB\xBF"))
+    first_line_.erase(0, 3);  // the byte order mark that spreadsheets write
+  split(first_line_, cells_);
+  for (const auto& cell : cells_) {
+    header_.emplace_back(cell.text);
+    header_places_.push_back(cell.at);
+  }
+}
+
+std::size_t csv_reader::column(const std::string& name) {
+  const auto wanted = std::find(header_.begin(), header_.end(), name);
+  if (wanted == header_.end()) {
+    std::getline(*in_, line_);
+    throw error(exit_usage,
+                fmt::format("{}: {} has no column {}; {}{}", who_, name_, name,
+                            suggest(name, {header_.begin(), header_.end()}), otherwise_written(first_line_, line_)));
+  }
+  const auto index = static_cast<std::size_t>(wanted - header_.begin());
+  if (const auto again = std::find(wanted + 1, header_.end(), name); again != header_.end())
+    throw error(
+        exit_usage,
+        fmt::format("{}: {}:1:{}: column {} stands there twice, first at {}:1:{}: give the columns different names",
+                    who_, name_, header_places_[static_cast<std::size_t>(again - header_.begin())], name, name_,
+                    header_places_[index]));
+  return index;
+}
+
+bool csv_reader::next() {
+  do {
+    if (!std::getline(*in_, line_)) return false;
+    ++row_;
+  } while (trimmed(line_).empty());
+  split(line_, cells_);
+  if (cells_.size() > header_.size())
+    throw error(exit_usage, fmt::format("{}:{}:{}: this row has {} cells, and the header has {}{}", name_, row_,
+                                        cells_[header_.size()].at, cells_.size(), header_.size(),
+                                        otherwise_written(first_line_, line_)));
+  return true;
+}
+
+csv_cell csv_reader::cell(std::size_t column) const {
+  return column < cells_.size() ? cells_[column] : csv_cell{"", line_.size() + 1};
+}
+
+double csv_reader::number(std::size_t column) const {
+  const auto text = cell(column).text;
+  const auto* begin = text.data() + (text.starts_with('+') && !text.starts_with("+-"));
+  const auto* end = text.data() + text.size();
+  double value = 0;
+  const auto read = std::from_chars(begin, end, value);
+  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) fail(column, "must be a finite number");
+  return value;
+}
+
+std::string csv_reader::place(std::size_t column) const {
+  return fmt::format("{}:{}:{}", name_, row_, cell(column).at);
+}
+
+void csv_reader::fail(std::size_t column, std::string_view what) const {
+  throw error(exit_usage, fmt::format("{}: {} = {}: {}", place(column), header_[column], cell(column).text, what));
+}
+
+namespace {
+
+csv_table read_table(csv_reader& in, std::vector<std::string> names, const std::string& who) {
+  if (names.empty()) names = in.header();
+  std::vector<std::size_t> indices;
+  for (const auto& column : names) indices.push_back(in.column(column));
+  csv_table table{std::move(names), {}};
+  table.columns.resize(indices.size());
+  while (in.next())
+    for (std::size_t j = 0; j < indices.size(); ++j) table.columns[j].push_back(in.number(indices[j]));
+  if (table.columns.front().empty())
+    throw error(exit_usage, fmt::format("{}: {} has no row below its header", who, in.name()));
+  return table;
+}
+
+}  // namespace
+
+csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::string> names, const std::string& who) {
+  csv_reader in(file, who);
+  return read_table(in, std::move(names), who);
 }
 
 csv_table read_csv_table(std::istream& in, const std::string& name, std::vector<std::string> names,
                          const std::string& who) {
-  std::string line;
-  if (!std::getline(in, line)) throw error(exit_usage, fmt::format("{}: cannot read {}: it is empty", who, name));
-  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
-
-  const std::string first_line = line;
-  const auto header = split(line);
-  if (names.empty())
-    for (const auto& cell : header) names.push_back(cell.text);
-  std::vector<std::size_t> indices;
-  try {
-    for (const auto& column : names) indices.push_back(column_of(column, header, name, who));
-  } catch (const error& e) {
-    std::getline(in, line);
-    throw error(exit_usage, e.what() + otherwise_written(first_line, line));
-  }
-
-  csv_table table{std::move(names), {}};
-  table.columns.resize(indices.size());
-  for (std::int64_t row = 2; std::getline(in, line); ++row) {
-    if (trimmed(line).empty()) continue;
-    const auto cells = split(line);
-    if (cells.size() > header.size())
-      throw error(exit_usage, fmt::format("{}:{}:{}: this row has {} cells, and the header has {}{}", name, row,
-                                          cells[header.size()].at, cells.size(), header.size(),
-                                          otherwise_written(first_line, line)));
-    for (std::size_t j = 0; j < indices.size(); ++j)
-      table.columns[j].push_back(
-          number_at(cells, indices[j], line.size() + 1, table.names[j], fmt::format("{}:{}", name, row)));
-  }
-  if (table.columns.front().empty())
-    throw error(exit_usage, fmt::format("{}: {} has no row below its header", who, name));
-  return table;
+  csv_reader reader(in, name, who);
+  return read_table(reader, std::move(names), who);
 }
 
 }  // namespace saltus::host

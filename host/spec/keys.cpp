@@ -78,6 +78,7 @@ const spec_key all_keys[] = {
     {"", "", "output", {}, "", "", "a table", "what is kept"},
     {"", "", "run", {}, "", "", "a table", "where and how the instances are integrated"},
     {"", "", "tables", {}, "", "", "a table by name", "data that the model reads by time"},
+    {"", "", "records", {}, "", "", "a table by name", "rows of data that each instance has of its own, such as doses"},
 
     {"sample", "", "count", {}, "Number", "1", ">= 1", "samples at every point of the product, as `design` counts them"},
     {"sample", "", "seed", {}, "Values", "0", ">= 0", "on which all random values depend"},

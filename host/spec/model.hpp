@@ -39,10 +39,17 @@ struct constraint {
   bool quaternion;  ///< four coordinates are a unit quaternion: saltus adds this constraint itself
 };
 
+/// A column of the rows of a recorded time event.
+struct recorded_column {
+  std::string name, unit, about;
+};
+
 /// An event whose time is known beforehand.
 struct time_event {
   std::string name;
   std::string about;
+  bool recorded = false;  ///< its times are those of rows of data
+  std::vector<recorded_column> columns = {};
 };
 
 /// A function of time that the model reads, given by values at knots.
@@ -189,6 +196,14 @@ inline std::vector<std::string> names_of_residuals(const model& m) {
     for (auto i = static_cast<std::size_t>(m.coordinates); i < m.states.size(); ++i)
       names.push_back("mass_of_" + m.states[i].name);
   return names;
+}
+
+/// The time events whose times are those of rows of data.
+inline std::vector<time_event> recorded_events(const model& m) {
+  std::vector<time_event> all;
+  for (const time_event& e : m.time_events)
+    if (e.recorded) all.push_back(e);
+  return all;
 }
 
 /// The names of events in the event log, by number: guards, time events, reached constraints, and sliding exits from

@@ -85,7 +85,11 @@ json json_of(const model& m) {
   for (const guard& g : m.guards)
     guards.push_back(json::array(
         {g.name, static_cast<int>(g.direction), static_cast<int>(g.sidedness), g.terminal, g.about, g.slides}));
-  for (const time_event& e : m.time_events) time_events.push_back(json::array({e.name, e.about}));
+  for (const time_event& e : m.time_events) {
+    json columns = json::array();
+    for (const recorded_column& c : e.columns) columns.push_back(json::array({c.name, c.unit, c.about}));
+    time_events.push_back(json::array({e.name, e.about, e.recorded, columns}));
+  }
   for (const tabulated& t : m.tables)
     tables.push_back(json::array(
         {t.name, t.unit, t.about, static_cast<int>(t.between), static_cast<int>(t.beyond), t.times, t.values}));
@@ -131,8 +135,12 @@ model model_from(const json& all) {
       m.guards.push_back({g.at(0).get<std::string>(), choice_in<abi::direction>(g.at(1), abi::falling, abi::rising),
                           choice_in<abi::sidedness>(g.at(2), abi::bilateral, abi::unilateral), g.at(3).get<bool>(),
                           g.at(4).get<std::string>(), g.at(5).get<bool>()});
-    for (const json& e : all.at("time_events"))
-      m.time_events.push_back({e.at(0).get<std::string>(), e.at(1).get<std::string>()});
+    for (const json& e : all.at("time_events")) {
+      m.time_events.push_back({e.at(0).get<std::string>(), e.at(1).get<std::string>(), e.at(2).get<bool>()});
+      for (const json& c : e.at(3))
+        m.time_events.back().columns.push_back(
+            {c.at(0).get<std::string>(), c.at(1).get<std::string>(), c.at(2).get<std::string>()});
+    }
     for (const json& t : all.at("tables"))
       m.tables.push_back({t.at(0).get<std::string>(), t.at(1).get<std::string>(), t.at(2).get<std::string>(),
                           choice_in<interpolation>(t.at(3), 0, static_cast<int>(std::size(interpolation_names)) - 1),

@@ -13,6 +13,7 @@
 
 #include "abi/reductions.hpp"
 #include "spec/model.hpp"
+#include "spec/run_records.hpp"
 #include "spec/run_tables.hpp"
 #include "spec/spec_choices.hpp"
 
@@ -71,6 +72,7 @@ struct axis {
   };
   std::vector<column> columns;
   std::int64_t count;
+  bool of_rows = false;  ///< a table, a zip or a result: each value is a row, which may have an id of its own
 };
 
 struct random_column {
@@ -151,6 +153,7 @@ struct plan {
   std::vector<double> discrete;    ///< the same for discrete variables
   double t_begin = 0, t_end = 1;
   std::shared_ptr<const run_tables> tables;  ///< the model's tables, in its order; null: it reads none
+  std::shared_ptr<const run_records> records;  ///< rows of the model's recorded time events; null: it has none
   std::vector<axis> axes;
   std::vector<random_column> random;
   /// Cholesky factor of the correlation of normal scores, by rows; empty: independent

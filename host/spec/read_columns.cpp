@@ -72,6 +72,17 @@ std::int64_t first_rows(const field& entry, std::int64_t rows, const std::string
   return some;
 }
 
+std::vector<double> read_numbers(const reading& r, const field& entry) {
+  if (!entry.is_table()) return entry.numbers();
+  entry.only({"array"});
+  const auto name = entry.need("array", "must be the name of an array that a program gives beside the spec");
+  const auto found = r.spec.arrays.find(name.text());
+  if (found != r.spec.arrays.end()) return found->second;
+  names given;
+  for (const auto& [known, numbers] : r.spec.arrays) given.push_back(known);
+  name.fail("not given beside the spec; " + suggest(name.text(), given));
+}
+
 std::vector<double> read_csv(reading& r, const field& entry) {
   const auto csv = entry.need("csv", "must be the path of a CSV file");
   const auto column = entry.need("column", "must be the name of a column of the CSV file");

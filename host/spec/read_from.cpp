@@ -43,6 +43,7 @@ class continuation {
     for (std::size_t i = 0; i < r_.model.discretes.size(); ++i)
       go_on(target::kind::discrete, i, r_.model.discretes[i].name, r_.plan.discrete);
     begin_where_they_ended();
+    if (const auto* const ids = file_.find("record_id")) r_.ids = column(*ids);
     if (left_ > 0)
       r_.plan.warnings.push_back(
           fmt::format("{}: {} of {} instances have left no state to go on from, and end as bad_start; the first is {}",
@@ -103,6 +104,7 @@ class continuation {
       path_.fail(fmt::format("t must say where the run ends, such as t = {}: the instances of {} ended at {}{}",
                              2 * begin[0], name(), begin[0], is_one(begin) ? "" : " and other times"));
     if (t) check_end(*t, begin);
+    r_.goes_on = true;
     r_.claim("t_begin", entry_);
     r_.plan.t_begin = begin[0];
     if (!is_one(begin)) instances_.columns.push_back({{target::kind::t_begin, 0, "t_begin"}, listed{std::move(begin)}});
@@ -122,7 +124,7 @@ class continuation {
   const field& entry_;
   const field path_;
   const netcdf_file file_;
-  axis instances_{{}, 0};
+  axis instances_{{}, 0, true};
   std::int64_t left_ = 0;  ///< instances without a last state
   std::size_t first_left_ = SIZE_MAX;
   std::map<std::size_t, bool> is_left_ = {};

@@ -122,6 +122,18 @@ axis read_axis(reading& r, const std::vector<field>& entries, const names& other
   return axis;
 }
 
+/// The column of ids that [records] names, which is then wanted; empty: it names none.
+std::string id_among(const reading& r, std::vector<std::string>& wanted) {
+  auto id = id_column(r);
+  if (!id.empty() && !wanted.empty() && !contains(wanted, id)) wanted.push_back(id);
+  return id;
+}
+/// True if a column has the ids of rows: `id`, or else one called id or ID, for a model with records.
+bool is_id(const reading& r, const std::string& id, const std::string& name) {
+  if (!id.empty()) return name == id;
+  return (name == "id" || name == "ID") && !recorded_events(r.model).empty() && !target_called(r, name, true);
+}
+
 /// "x.csv" or { csv = "x.csv", columns = ["flow"], count = 10 }: one axis with all these columns, by name.
 axis read_table(reading& r, const field& entry) {
   if (entry.is_table()) entry.only({"csv", "columns", "count"});
@@ -131,10 +143,17 @@ axis read_table(reading& r, const field& entry) {
     for (const auto& item : columns->items()) wanted.push_back(item.text());
     if (wanted.empty()) columns->fail("must have at least one name");
   }
-  const auto is_known = [&](const std::string& name) { return target_called(r, name, true).has_value(); };
+  const auto id = id_among(r, wanted);
+  const auto is_known = [&](const std::string& name) { return is_id(r, id, name) || target_called(r, name, true); };
   auto table = read_columns(r, csv, std::move(wanted), is_known, csv.what());
-  axis all{{}, first_rows(entry, std::ssize(table.columns.front()), csv.text())};
+  axis all{{}, first_rows(entry, std::ssize(table.columns.front()), csv.text()), true};
+  r.rows_of_table = std::ssize(table.columns.front());
   for (std::size_t j = 0; j < table.names.size(); ++j) {
+    if (is_id(r, id, table.names[j])) {
+      table.columns[j].resize(static_cast<std::size_t>(all.count));
+      r.ids = std::move(table.columns[j]);
+      continue;
+    }
     const auto what = target_called(r, table.names[j], true);
     if (!what)
       csv.fail(fmt::format("column {} of {} is not {} of {}; {}; columns = [...] takes some alone", table.names[j],
@@ -170,6 +189,7 @@ void read_sweep(reading& r) {
     for (const auto& group : entry.is_list() ? entry.items() : std::vector{entry}) {
       if (group.entries().empty()) group.fail("must have at least one entry");
       r.plan.axes.push_back(read_axis(r, group.entries(), {}));
+      r.plan.axes.back().of_rows = true;
     }
   }
 }

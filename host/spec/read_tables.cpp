@@ -17,18 +17,6 @@ namespace {
 
 using declared = host::tabulated;
 
-/// [1.0, 2.0], or { array = "outdoor" }, an array that a program passes beside the spec.
-std::vector<double> read_numbers(const reading& r, const field& entry) {
-  if (!entry.is_table()) return entry.numbers();
-  entry.only({"array"});
-  const auto name = entry.need("array", "must be the name of an array that a program gives beside the spec");
-  const auto found = r.spec.arrays.find(name.text());
-  if (found != r.spec.arrays.end()) return found->second;
-  names given;
-  for (const auto& [known, numbers] : r.spec.arrays) given.push_back(known);
-  name.fail("not given beside the spec; " + suggest(name.text(), given));
-}
-
 /// Two columns of a file.
 knots read_columns(reading& r, const field& csv, const std::string& time, const std::string& column) {
   auto read = read_columns(r, csv, {time, column}, {}, csv.what());

@@ -27,6 +27,9 @@ struct reading {
   std::map<std::string, field> given{};  ///< the entry that sets each parameter, state or time
   double first = 0, last = 0;            ///< the hull of all time spans, in the direction of the run
   bool one_span = true;                  ///< all instances have the same span
+  std::vector<double> ids{};             ///< of the rows of a table or a result, by which records find them; empty: none
+  std::int64_t rows_of_table = 0;        ///< of the swept table, those that are not run included
+  bool goes_on = false;                  ///< instances begin at the times at which those of a result ended
 
   /// Notes that an entry sets a name; throws if another entry has set it.
   void claim(const field& entry) { claim(entry.key(), entry); }
@@ -58,6 +61,8 @@ csv_table read_columns(reading& r, const field& path, std::vector<std::string> w
                        const std::string& who);
 /// The number of rows of a file to take: `rows`, or the `count` of the entry.
 std::int64_t first_rows(const field& entry, std::int64_t rows, const std::string& of);
+/// [1.0, 2.0], or { array = "outdoor" }, an array that a program passes beside the spec.
+std::vector<double> read_numbers(const reading& r, const field& entry);
 /// The numbers of { csv, column, count }.
 std::vector<double> read_csv(reading& r, const field& entry);
 /// The file from which [initial] continues, if any.
@@ -79,6 +84,10 @@ void read_from(reading& r);
 void read_sample(reading& r);
 /// [tables]. Needs the time spans of the instances.
 void read_tables(reading& r);
+/// The column of the swept table that [records] names as that of ids; empty: none.
+std::string id_column(const reading& r);
+/// [records]. Needs the instances and the name of the result.
+void read_records(reading& r);
 /// [output]. Needs the instances.
 void read_output(reading& r);
 /// `reduce`, a list or one item, for read_output: max(pressure), mean(lift) from 10 to 20, value(lift at 3.5),

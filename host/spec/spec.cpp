@@ -113,6 +113,7 @@ plan read_plan(const spec_document& spec, const host::model& model, const toml::
   read_instances(r);
   read_tables(r);
   read_output(r);
+  read_records(r);
   read_sensitivity(r);
   read_lyapunov(r);
   read_run(r);

@@ -140,6 +140,7 @@ void find_misspelt(const std::string& file, const std::string& code, const std::
                                                       "discrete_list",
                                                       "guard_list",
                                                       "time_event_list",
+                                                      "column_list",
                                                       "output_list",
                                                       "table_list",
                                                       "constraint_list",
@@ -181,6 +182,7 @@ std::vector<std::string> lint(const model& m) {
   find_unused(m, all, "guard", "computed", m.guards, found);
   find_unused(m, all, "output", "computed", m.outputs, found);
   find_unused(m, all, "time event", "given a time", m.time_events, found);
+  for (const time_event& e : m.time_events) find_unused(m, all, "column", "read", e.columns, found);
   return found;
 }
 

@@ -58,6 +58,7 @@ std::vector<std::string> changed_sources(const result_file& f, const model& m, b
 /// The inputs of an instance as TOML: the span, and two tables.
 struct inputs {
   std::string span, tables;
+  double record_id = 0;
 };
 
 inputs inputs_in_rows(const result_file& f, std::size_t i) {
@@ -71,6 +72,7 @@ inputs inputs_in_rows(const result_file& f, std::size_t i) {
   for (const auto* v : f.with_role("initial"))
     if (v->name.starts_with(prefix))
       in.tables += fmt::format("{} = {}\n", key_text(v->name.substr(prefix.size())), toml_of(f.value(*v, i)));
+  if (const auto* v = f.find("record_id")) in.record_id = f.value(*v, i);
   return in;
 }
 
@@ -89,6 +91,7 @@ inputs inputs_of_spec(const result_file& f, std::size_t i, const model& m) {
     for (std::size_t j = 0; j < values.size(); ++j)
       if (values[j] == values[j]) in.tables += fmt::format("{} = {}\n", list[j].name, toml_of(values[j]));
   };
+  if (!one.record_id.empty()) in.record_id = one.record_id[0];
   in.tables = "\n[parameters]\n";
   add(m.parameters, one.parameters);
   in.tables += "\n[initial]\n";
@@ -109,6 +112,22 @@ std::string tables_of(const result_file& f, const model& m, given_arrays& arrays
                         toml_of(times->name), toml_of(values->name));
   }
   return text.empty() ? text : "\n[tables]\n" + text;
+}
+
+/// Records are read again from their files, which must be the same, or passed as arrays beside the text.
+std::string records_of(const result_file& f, double id, given_arrays& arrays) {
+  const std::string text = f.text("records");
+  if (text.empty()) return text;
+  for (const auto* v : f.with_role("rows")) arrays[v->name] = f.column(*v);
+  std::istringstream lines(f.text("sources"));
+  for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);) {
+    std::error_code none;
+    if (text.find(toml_of(path)) == text.npos) continue;
+    if (!fs::is_regular_file(path, none) || hash_file(path) != hash)
+      throw error(exit_usage, fmt::format("{}: the rows of its records are in {}, which has changed since the run, or is gone",
+                                          f.path(), path));
+  }
+  return fmt::format("{}id = [{}]\n", text, toml_of(id));
 }
 
 std::vector<std::string> warnings_of(const result_file& f, const model& m) {
@@ -186,7 +205,7 @@ plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag
   const auto i = static_cast<std::size_t>(id);
   const inputs in = f.has_rows() ? inputs_in_rows(f, i) : inputs_of_spec(f, i, m);
   given_arrays arrays;
-  const std::string tables = tables_of(f, m, arrays);
+  const std::string tables = tables_of(f, m, arrays) + records_of(f, in.record_id, arrays);
   const std::string text = fmt::format("model = {}\n{}{}{}{}", toml_of(header.string()), in.span,
                                        settings_of_instance(f.text("settings"), f.path()), in.tables, tables);
   const spec_document spec = from_text(text, std::move(flags), std::move(arrays));

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 21;
+inline constexpr int version = 22;
 
 using saltus::equations;
 using enum equations;
@@ -38,6 +38,15 @@ struct guard {
 /// An event whose time is known in advance.
 struct time_event {
   const char* name;
+  const char* about;
+  int recorded;  ///< 1: its times are those of rows of data (abi::record)
+};
+
+/// A column of the rows of a recorded time event.
+struct column {
+  const char* name;
+  int event;  ///< its time event
+  const char* unit;
   const char* about;
 };
 
@@ -85,12 +94,13 @@ struct description {
   const char* title;
   const char* source;
   const char* time_unit;  ///< empty: not known
-  int state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count, table_count;
+  int state_count, parameter_count, discrete_count, guard_count, time_event_count, column_count, output_count, table_count;
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
   const guard* guards;
   const time_event* time_events;
+  const column* columns;
   const quantity* outputs;
   const declared_table* tables;
   /// Constraints of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.
@@ -131,6 +141,12 @@ struct table {
   double last;                 ///< the value at the last knot
 };
 
+/// The rows of a recorded time event, of all instances: one after another, each its time and then its columns. The rows of an instance
+/// stand together, ascending in time (batch::first_row).
+struct record {
+  const double* rows;
+};
+
 /// Settings that hold for every instance of a run. Times and tolerances are in the model's units.
 struct settings {
   double rtol;
@@ -164,6 +180,8 @@ struct settings {
   int consistency;   ///< abi::consistency: how algebraic models are initialised consistently
   const dense_algebra* algebra;  ///< null on a device
   const table* tables;           ///< [table_count]
+  const record* records;         ///< one for each recorded time event
+  int rows_are_past;             ///< 1: rows up to the start of an instance were given before; 0: they must not be before it
   double inject;                 ///< share of instances given an artificial exception; 0 except in tests
   long long inject_seed;
   double growth_from;  ///< Lyapunov exponents count from this time on; -infinity: over the whole span
@@ -182,6 +200,9 @@ struct batch {
   const double* t_end;       ///< [count]; before t_begin in a run backward in time
   /// [discrete_count][count] initial values of discrete variables; a NaN, or a null pointer, stands for the model's own.
   const double* discrete = nullptr;
+  /// [recorded time event][count] the rows of an instance: the first one, and the one behind the last.
+  const long long* first_row = nullptr;
+  const long long* end_row = nullptr;
 };
 
 /// Results of one chunk of instances, with a column [count] for each counter. Every pointer has room for the whole chunk; the host presets

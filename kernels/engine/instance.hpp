@@ -258,6 +258,7 @@ struct tolerances {
   typename Real::integer max_steps, max_events;
   const abi::dense_algebra* algebra;
   const abi::table* tables;
+  const abi::record* records;
   const double* windows;  ///< abi::settings'
   bool conservative;      ///< rescue: events are located by bracketing alone
 };
@@ -301,6 +302,8 @@ struct instance : abi::counters<typename Real::integer> {
   vec<integer, E::bounds_log ? 1 : 0> logged;  ///< rows that the event log would have without a bound
 
   vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
+  /// of each recorded time event: the next row, the one behind those that come with it, the one behind the last (event/records.hpp)
+  vec<integer, E::form::records> next_row, due_row, end_row;
   integer slot, sample, status;
 
   /// Knots of tables and ends of windows need no landing.
@@ -387,6 +390,11 @@ struct instance : abi::counters<typename Real::integer> {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
     if constexpr (E::bounds_log) body(a.logged[0], b.logged[0]);
+    each<E::form::records>([&](int k) SALTUS_INLINE_LAMBDA {
+      body(a.next_row[k], b.next_row[k]);
+      body(a.due_row[k], b.due_row[k]);
+      body(a.end_row[k], b.end_row[k]);
+    });
     abi::each_counter<abi::change::landing>(a, b, body);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }

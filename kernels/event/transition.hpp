@@ -7,6 +7,7 @@
 #include "event/derivatives_at_events.hpp"
 #include "event/flat.hpp"
 #include "event/quick.hpp"
+#include "event/records.hpp"
 #include "event/rounding.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
@@ -187,27 +188,42 @@ SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where, const to
   assign_where(where, x.t_stop, next);
 }
 
+/// Sets the derivatives of the next times of time events after `from`. `rows` are the times of the next rows without their delays.
+template <class E, class Real>
+SALTUS_FN void find_rates_of_next_times(instance<E, Real>& x, mask_of<Real> where, Real from,
+                                        const vec<Real, E::form::records>& rows) {
+  using form = typename E::form;
+  using lifted = typename form::template lifted<Real>;
+  typename lifted::mask_type ignored;
+  vec<lifted, form::records> lifted_rows;
+  each<form::records>([&](int k) SALTUS_INLINE_LAMBDA { lifted_rows[k] = lifted(rows[k]); });
+  const auto next =
+      form::model_form::next_time_events(form::time_of_event(from, x.constants), form::lift(x.y),
+                                         form::template lift_held<Real>(x.constants), ignored, lifted_rows);
+  each<form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+    for (int j = 0; j < E::directions; ++j)
+      assign_where(where, x.constants.next_time_events[form::time_events * j + i], next[i].d[j]);
+  });
+}
+
 /// Finds the next times of the time events after `from`, and the longest next step. A time event that is due at the end comes no later.
 template <class E, class Real>
 SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol, Real from) {
   if constexpr (E::form::time_events > 0) {
     mask_of<Real> sound;
-    const auto next = E::form::next_time_events(from, x.y, x.constants, sound);
+    vec<Real, E::form::records> rows;
+    if constexpr (E::form::records > 0) {
+      pass_rows(x, where);
+      rows = times_of_next_rows(x, tol.records);
+    }
+    const auto next = E::form::next_time_events(from, x.y, x.constants, sound, rows);
     const Real end = x.t_end + rounding_of_time(x, x.t_end);
     end_where(x.status, where & !sound, status::bad_schedule);
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
       assign_where(where, x.next_time_event[i], select(next[i] <= end, min(next[i], x.t_end), next[i]));
     });
-    if constexpr (E::directions > 0) {
-      using form = typename E::form;
-      typename form::template lifted<Real>::mask_type ignored;
-      const auto lifted = form::model_form::next_time_events(form::time_of_event(from, x.constants), form::lift(x.y),
-                                                             form::template lift_held<Real>(x.constants), ignored);
-      each<form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
-        for (int j = 0; j < E::directions; ++j)
-          assign_where(where, x.constants.next_time_events[form::time_events * j + i], lifted[i].d[j]);
-      });
-    }
+    if constexpr (E::form::records > 0) find_due_rows(x, where, tol.records);
+    if constexpr (E::directions > 0) find_rates_of_next_times(x, where, from, rows);
   }
   set_next_stop(x, where, tol);
 }
@@ -389,11 +405,13 @@ SALTUS_FN bool changes_mode(const instance<E, pack<T, W>>& x, int lane, pack<T, 
 /// One lane's transition for the due guards and time events: ordinary scalar code of the model.
 template <class E, class T, int W>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                                  const due_events<E, pack<T, W>>& due, point_rules<E, pack<T, W>>& rules) {
+                                  const due_events<E, pack<T, W>>& due, point_rules<E, pack<T, W>>& rules,
+                                  const tolerances<E, pack<T, W>>& tol) {
   using form = typename E::form;
   bool ends = with_event<E>(
       x, lane, g, &due,
-      [](auto& now) SALTUS_INLINE_LAMBDA {
+      [&](auto& now) SALTUS_INLINE_LAMBDA {
+        if constexpr (form::records > 0) tell_due_rows(now, x, lane, due, tol.records);
         if constexpr (form::kinds::has_transition) E::Model::transition(now);
       },
       &rules);
@@ -538,7 +556,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
     move_with_event(x, where, 1.0, tol);
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
-      if (where[lane]) transition_of<E>(x, lane, values, due, rules);
+      if (where[lane]) transition_of<E>(x, lane, values, due, rules, tol);
     start_from<E>(x, where, tol, rules);
     if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, where, tol);
   };
@@ -698,7 +716,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     const auto y = x.y;
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
-      if (active[lane]) transition_of<E>(x, lane, g, due, rules);
+      if (active[lane]) transition_of<E>(x, lane, g, due, rules, tol);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { jumps = jumps | !(x.y[i] == y[i]); });
     if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     E::form::arrive(x.constants, due.guard, active);

@@ -167,6 +167,7 @@ concept is_form = requires(detail::asked<Form> a, int number, bool yes) {
   number = Form::discretes;
   number = Form::model_guards;
   number = Form::time_events;
+  number = Form::records;
   number = Form::outputs;
   number = Form::tables;
   number = Form::highest_index;

@@ -27,6 +27,7 @@ struct model_functions {
   static constexpr int approached = kinds::has_reaching ? kinds::constraint_count : 0;
   static constexpr int guards = model_guards + (slides ? 2 : 0) + approached;
   static constexpr int time_events = kinds::time_event_count;
+  static constexpr int records = record_table_of<Model>.count;  ///< recorded time events
   static constexpr int outputs = kinds::output_count;
   static constexpr int tables = kinds::table_count;
   static constexpr int piece_numbers = tabulated_table_of<Model>.numbers;  ///< numbers that represent tables within a
@@ -174,17 +175,28 @@ struct model_functions {
     return out.values;
   }
 
-  /// The next engine time of each time event after t; `sound` where the model's times are valid.
+  /// The next engine time of each time event after t; `sound` where the model's times are valid. `rows` are the engine times of the next
+  /// rows of recorded time events, without their delays; a delay must not bring a row before t.
   template <class Real>
   SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y,
-                                                           const step_constants<Real>& c, mask_of<Real>& sound) {
-    schedule<Model, Real, time_sign> when;
-    when.t = Time::of_model(t);
-    when.sound = mask_of<Real>::all(true);
-    each<time_events>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
-    if constexpr (time_events > 0) Model::time_events(point_at(t, y, c), when);
+                                                           const step_constants<Real>& c, mask_of<Real>& sound,
+                                                           const vec<Real, records>& rows) {
+    auto when = schedule_at(t, y, c);
+    each<records>([&](int k) SALTUS_INLINE_LAMBDA {
+      const Real next = rows[k] + when.delays[k];
+      when.sound = when.sound & (next > t);
+      when.next[event_of_record<Model>(k)] = next;
+    });
     sound = when.sound;
     return when.next;
+  }
+  /// The delays of the rows of recorded time events; `sound` where they are valid.
+  template <class Real>
+  SALTUS_FN static vec<Real, records> delays(Real t, const vec<Real, states>& y, const step_constants<Real>& c,
+                                             mask_of<Real>& sound) {
+    const auto when = schedule_at(t, y, c);
+    sound = when.sound;
+    return when.delays;
   }
 
   template <class Real>
@@ -208,6 +220,18 @@ struct model_functions {
   }
 
  protected:
+  /// What the model's `time_events` says.
+  template <class Real>
+  SALTUS_FN static schedule<Model, Real, time_sign> schedule_at(Real t, const vec<Real, states>& y,
+                                                                const step_constants<Real>& c) {
+    schedule<Model, Real, time_sign> when;
+    when.t = Time::of_model(t);
+    when.sound = mask_of<Real>::all(true);
+    each<time_events>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
+    each<records>([&](int k) SALTUS_INLINE_LAMBDA { when.delays[k] = Real(0.0); });
+    if constexpr (kinds::has_time_events) Model::time_events(point_at(t, y, c), when);
+    return when;
+  }
   template <class Value, class Real>
   SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y,
                                                       const step_constants<Real>& c) {

@@ -110,8 +110,14 @@ struct sensitivities : Base {
   }
   template <class Real>
   SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y,
-                                                           const step_constants<Real>& c, mask_of<Real>& sound) {
-    return Base::next_time_events(t, model_part(y), c, sound);
+                                                           const step_constants<Real>& c, mask_of<Real>& sound,
+                                                           const vec<Real, Base::records>& rows) {
+    return Base::next_time_events(t, model_part(y), c, sound, rows);
+  }
+  template <class Real>
+  SALTUS_FN static vec<Real, Base::records> delays(Real t, const vec<Real, states>& y, const step_constants<Real>& c,
+                                                   mask_of<Real>& sound) {
+    return Base::delays(t, model_part(y), c, sound);
   }
   template <class Real>
   SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y,

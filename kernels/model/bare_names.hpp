@@ -19,7 +19,7 @@ constexpr bool is_kind_of_name() {
   while (s[end] != 0) ++end;
   while (end > 0 && s[end - 1] != ']') --end;
   --end;
-  constexpr const char* kinds[] = {"::state",  "::parameter",  "::discrete",  "::guard",    "::time_event",
+  constexpr const char* kinds[] = {"::state",  "::parameter",  "::discrete",  "::guard",    "::time_event", "::column",
                                    "::output", "::constraint", "::invariant", "::equation", "::table"};
   for (const char* kind : kinds) {
     int length = 0;

@@ -1,12 +1,13 @@
 // The declarations that a model's author makes, and the functions that he may write.
 //
-// A model is a struct named like its file. It declares up to seven enumerations with a list each,
+// A model is a struct named like its file. It declares up to eight enumerations with a list each,
 //
 //     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
 //     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
 //     enum discrete  { ... };  static constexpr saltus::variable<discrete>  discrete_list[]  = ...
 //     enum guard     { ... };  static constexpr saltus::event_function<guard> guard_list[]  = {{id, direction, sidedness, about}, ...};
 //     enum time_event   { ... };  static constexpr saltus::timed<time_event>      time_event_list[]   = {{id, about}, ...};
+//     enum column    { ... };  static constexpr saltus::recorded<column>    column_list[]    = {{id, time_event, unit, about}, ...};
 //     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
 //     enum table     { ... };  static constexpr saltus::tabulated<table>    table_list[]     = {{id, unit, about, interpolation, at_ends}, ...};
 //
@@ -52,6 +53,9 @@
 // `initial`, `rhs`, `mass`, `residual`, `guards`, `time_events`, `outputs` and `max_step` run for several instances at once: a condition
 // on a value is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: they may use an ordinary `if`, and
 // convert a value to a plain number: int(now[gear]), double(now.t).
+//
+// A time event that is `.recorded()` comes at the times of an instance's rows of data, with the values of its columns:
+// now.each_due(dose, [&](const auto& row) { now[blood] += row[amount]; }). when.delay(dose, lag) shifts all of them.
 //
 // Several members of one kind form a family: saltus::variable<state>{height, 1.0, "m", "..."}.of(100). Its members are at(height, i),
 // dy(height, i), now.due(contact, i), and are called height_0 ... height_99 outside. The next enumerator counts on from there:
@@ -186,6 +190,24 @@ struct event_function {
 template <class Id>
 struct timed {
   Id id;
+  const char* about;
+  int count = 1;
+  bool has_rows = false;
+
+  /// Its times are those of rows of data, which each instance has of its own. `time_events` may delay them: when.delay(id, lag).
+  constexpr timed recorded() const {
+    timed r = *this;
+    r.has_rows = true;
+    return r;
+  }
+};
+
+/// A column of the rows of a recorded time event, whose enumerator is `event`.
+template <class Id>
+struct recorded {
+  Id id;
+  int event;
+  const char* unit;
   const char* about;
   int count = 1;
 };

@@ -274,6 +274,7 @@ struct describe {
     abi::quantity invariants[c::invariant_count + 1];
     abi::guard guards[c::guard_count + 1];
     abi::time_event time_events[c::time_event_count + 1];
+    abi::column columns[c::column_count + 1];
     abi::declared_table tables[c::table_count + 1];
     const char* equations[c::state_count + c::constraint_count];  ///< names
     const char* unknowns[c::state_count + c::constraint_count];
@@ -304,6 +305,7 @@ struct describe {
       SALTUS_COMPLETE(discrete);
       SALTUS_COMPLETE(guard);
       SALTUS_COMPLETE(time_event);
+      SALTUS_COMPLETE(column);
       SALTUS_COMPLETE(output);
       SALTUS_COMPLETE(constraint);
       SALTUS_COMPLETE(invariant);
@@ -342,7 +344,11 @@ struct describe {
         });
       if constexpr (c::time_event_count > 0)
         detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
-          time_events[i] = {name, v.about};
+          time_events[i] = {name, v.about, v.has_rows ? 1 : 0};
+        });
+      if constexpr (c::column_count > 0)
+        detail::each_member<Model::column_list>([&](const auto& v, const char* name, int i) {
+          columns[i] = {name, v.event, v.unit, v.about};
         });
     }
   };
@@ -353,6 +359,7 @@ struct describe {
     d.discrete_count = c::discrete_count;
     d.guard_count = c::guard_count;
     d.time_event_count = c::time_event_count;
+    d.column_count = c::column_count;
     d.output_count = c::output_count;
     d.table_count = c::table_count;
     d.constraint_count = c::constraint_count + quaternions;
@@ -362,6 +369,7 @@ struct describe {
     d.discretes = all.discretes;
     d.guards = all.guards;
     d.time_events = all.time_events;
+    d.columns = all.columns;
     d.outputs = all.outputs;
     d.tables = all.tables;
     d.constraints = all.constraints;

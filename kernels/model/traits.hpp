@@ -14,6 +14,7 @@ enum class no_parameter : int {};
 enum class no_discrete : int {};
 enum class no_guard : int {};
 enum class no_time_event : int {};
+enum class no_column : int {};
 enum class no_output : int {};
 enum class no_constraint : int {};
 enum class no_invariant : int {};
@@ -63,6 +64,7 @@ struct kinds {
   SALTUS_KIND(discrete)
   SALTUS_KIND(guard)
   SALTUS_KIND(time_event)
+  SALTUS_KIND(column)
   SALTUS_KIND(output)
   SALTUS_KIND(constraint)
   SALTUS_KIND(invariant)
@@ -185,6 +187,42 @@ constexpr bool has_conditions() {
     for (const auto& g : Model::guard_list)
       if (g.only_condition) return true;
   return false;
+}
+
+/// The recorded time events of a model and the columns of their rows. A row is its time, then the columns of its event in their order.
+template <int Events, int Columns>
+struct record_table {
+  int event[Events > 0 ? Events : 1];       ///< the time event of each record
+  int record[Events > 0 ? Events : 1];      ///< the record of each time event; -1: it is not recorded
+  int width[Events > 0 ? Events : 1];       ///< numbers in a row of each record
+  int place[Columns > 0 ? Columns : 1];     ///< of each column in a row
+  int record_of[Columns > 0 ? Columns : 1];  ///< the record of each column
+  int count;
+  bool columns_are_right;  ///< each column belongs to a recorded time event
+};
+
+template <class Model, int Events, int Columns>
+constexpr record_table<Events, Columns> make_record_table() {
+  record_table<Events, Columns> r{};
+  r.columns_are_right = true;
+  if constexpr (Events > 0)
+    for (const auto& e : Model::time_event_list) {
+      const int i = static_cast<int>(e.id);
+      r.record[i] = e.has_rows ? r.count : -1;
+      if (!e.has_rows) continue;
+      r.event[r.count] = i;
+      r.width[r.count++] = 1;
+    }
+  if constexpr (Columns > 0)
+    for (const auto& c : Model::column_list) {
+      const int i = static_cast<int>(c.id);
+      const bool is_right = c.event >= 0 && c.event < Events && r.record[c.event < 0 ? 0 : c.event] >= 0;
+      r.columns_are_right = r.columns_are_right && is_right;
+      if (!is_right) continue;
+      r.record_of[i] = r.record[c.event];
+      r.place[i] = r.width[r.record_of[i]]++;
+    }
+  return r;
 }
 
 /// Traits of a table that a model reads.
@@ -351,6 +389,34 @@ inline constexpr auto tabulated_table_of = detail::make_tabulated_table<Model, d
 template <class Model>
 SALTUS_FN constexpr detail::tabulated_traits tabulated_traits_of(int i) {
   return tabulated_table_of<Model>.of[i];
+}
+
+/// The recorded time events of a model and the columns of their rows.
+template <class Model>
+inline constexpr auto record_table_of =
+    detail::make_record_table<Model, detail::kinds<Model>::time_event_count, detail::kinds<Model>::column_count>();
+
+/// The record of a time event, -1 if it has none, and of a column; the place of a column in a row: constant if i is.
+template <class Model>
+SALTUS_FN constexpr int record_of_event(int i) {
+  return record_table_of<Model>.record[i];
+}
+template <class Model>
+SALTUS_FN constexpr int record_of_column(int i) {
+  return record_table_of<Model>.record_of[i];
+}
+template <class Model>
+SALTUS_FN constexpr int place_of_column(int i) {
+  return record_table_of<Model>.place[i];
+}
+/// The time event of a record, and the numbers in a row of it.
+template <class Model>
+SALTUS_FN constexpr int event_of_record(int k) {
+  return record_table_of<Model>.event[k];
+}
+template <class Model>
+SALTUS_FN constexpr int width_of_record(int k) {
+  return record_table_of<Model>.width[k];
 }
 
 /// The colouring of a model's Jacobian.

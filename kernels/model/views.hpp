@@ -383,15 +383,27 @@ struct schedule {
   Real t;                                   ///< the model's time
   vec<Real, kinds::time_event_count> next;  ///< Sign times the next time
   mask_of<Real> sound;                      ///< no time is a NaN, and every period advances t
+  vec<Real, record_table_of<Model>.count> delays;  ///< of the rows of each recorded time event
 
   /// The time event comes at `time`; called again, at that time too.
   SALTUS_FN void at(typename kinds::time_event i, Real time) {
     sound = sound & (time == time);
+    has_no_rows(i);
     consider(i, time);
+  }
+  /// The time event comes at the times of its rows, each later by `lag`, which is not negative.
+  SALTUS_FN void delay(typename kinds::time_event i, Real lag) {
+    if (const int k = record_of_event<Model>(static_cast<int>(i)); k >= 0) {
+      sound = sound & (lag >= Real(0.0));
+      delays[k] = lag;
+    } else {
+      sound = mask_of<Real>::all(false);
+    }
   }
   /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
   SALTUS_FN void every(typename kinds::time_event i, Real period, Real first = Real(0.0)) {
     sound = sound & (t + period > t) & (first == first);
+    has_no_rows(i);
     const Real k = floor((t - first) / period);
     for (int j = -1; j <= 2; ++j) {
       const Real number = k + Real(static_cast<double>(j));
@@ -401,6 +413,11 @@ struct schedule {
   }
 
  private:
+  /// The times of a recorded time event are those of its rows.
+  SALTUS_FN void has_no_rows(typename kinds::time_event i) {
+    if constexpr (record_table_of<Model>.count > 0)
+      if (record_of_event<Model>(static_cast<int>(i)) >= 0) sound = mask_of<Real>::all(false);
+  }
   SALTUS_FN void consider(typename kinds::time_event i, Real time) {
     Real& n = next[static_cast<int>(i)];
     n = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
@@ -465,6 +482,32 @@ struct states_of_event<Model, Real, false> {
 };
 }  // namespace detail
 
+/// A row of data of a recorded time event, as `transition` sees it: row[column], and the time in the data, row.t.
+template <class Model, class Real>
+struct record_row {
+  using kinds = detail::kinds<Model>;
+  Real t;
+  const double* numbers;
+  int record;
+
+  /// The value of a column; NaN for a column of another time event.
+  SALTUS_FN Real operator[](typename kinds::column i) const {
+    if (record_of_column<Model>(static_cast<int>(i)) != record) return Real(detail::no_number);
+    return Real(numbers[place_of_column<Model>(static_cast<int>(i))]);
+  }
+};
+
+namespace detail {
+/// The rows that are due at an event, for each recorded time event; empty for models without.
+template <class Model, int = record_table_of<Model>.count>
+struct due_rows {};
+template <class Model, int count>
+requires(count > 0) struct due_rows<Model, count> {
+  const double* first[count]{};
+  int64 rows[count]{};
+};
+}  // namespace detail
+
 /// One instance at one event, as `transition`, `mode` and `rest` see it. `Real` is a pack of one: conditions are ordinary `if`s. The engine
 /// calls `begin` before these functions and `end` after them.
 template <class Model, class Real>
@@ -483,6 +526,7 @@ struct event {
   bool is_undecided = false;  ///< a contact of an impact neither pushes nor opens, but would with other parameters
   detail::kept_impulses<Model, Real> impulses{};
   detail::states_of_event<Model, Real> states{};
+  detail::due_rows<Model> recorded{};
 
   SALTUS_FN void begin() { states.show(y); }
   SALTUS_FN void end() const { states.bring(y); }
@@ -528,6 +572,19 @@ struct event {
   /// True if this time event fires now.
   SALTUS_FN bool due(typename kinds::time_event i) const {
     return bool(fired[kinds::guard_count + static_cast<int>(i)] > Real(0.5));
+  }
+  /// body(row) for each row of a recorded time event that is due now, in the order of the data. At another event there is none.
+  template <class Body>
+  SALTUS_FN void each_due(typename kinds::time_event i, Body&& body) const {
+    static_assert(record_table_of<Model>.count > 0, "no time event of this model is recorded: {id, about}.recorded()");
+    if constexpr (record_table_of<Model>.count > 0) {
+      const int k = record_of_event<Model>(static_cast<int>(i));
+      if (k < 0) return;
+      for (int64 j = 0; j < recorded.rows[k]; ++j) {
+        const double* const numbers = recorded.first[k] + j * width_of_record<Model>(k);
+        body(record_row<Model, Real>{Real(numbers[0]), numbers, k});
+      }
+    }
   }
   /// The sign of a guard: true if g >= 0.
   SALTUS_FN bool above(typename kinds::guard i, int k = 0) const {

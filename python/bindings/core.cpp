@@ -88,7 +88,11 @@ nb::dict description(const model& m) {
     guards.append(nb::make_tuple(g.name, direction, g.sidedness == abi::unilateral ? "unilateral" : "bilateral",
                                  g.terminal, g.about));
   }
-  for (const auto& e : m.time_events) time_events.append(nb::make_tuple(e.name, e.about));
+  for (const auto& e : m.time_events) {
+    nb::list columns;
+    for (const auto& c : e.columns) columns.append(c.name);
+    time_events.append(nb::make_tuple(e.name, e.about, e.recorded ? nb::object(nb::tuple(columns)) : nb::none()));
+  }
   d["guards"] = guards;
   d["time_events"] = time_events;
   for (const auto& t : m.tables)

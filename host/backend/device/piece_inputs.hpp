@@ -53,9 +53,9 @@ class piece_inputs {
   void upload_columns(const chunk_data& chunk) {
     const plan& what = piece_.run.what;
     const bool is_there = there_ == piece_.count;
+    const auto all = static_cast<std::size_t>(chunk.count), count = static_cast<std::size_t>(piece_.count),
+               first = static_cast<std::size_t>(piece_.first);
     const auto columns = [&](const double* to, const std::vector<double>& from, target::kind kind) {
-      const auto all = static_cast<std::size_t>(chunk.count), count = static_cast<std::size_t>(piece_.count),
-                 first = static_cast<std::size_t>(piece_.first);
       for (std::size_t j = 0; j * all < from.size(); ++j)
         if (!is_there || varies(what, kind, static_cast<int>(j)))
           piece_.staging.upload(to + j * count, from.data() + j * all + first, count);
@@ -66,6 +66,12 @@ class piece_inputs {
     columns(c.in.discrete, chunk.discrete, target::kind::discrete);
     columns(c.in.t_begin, chunk.t_begin, target::kind::t_begin);
     columns(c.in.t_end, chunk.t_end, target::kind::t_end);
+    const auto rows = [&](const long long* to, const std::vector<long long>& from) {
+      for (std::size_t j = 0; j * all < from.size(); ++j)
+        piece_.staging.upload(to + j * count, from.data() + j * all + first, count);
+    };
+    rows(c.in.first_row, chunk.first_row);
+    rows(c.in.end_row, chunk.end_row);
     if (is_there) return;
     const auto list = [&](const auto* to, const auto& from) {
       if (to != nullptr) piece_.staging.upload(to, from.data(), from.size());

@@ -9,11 +9,14 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "abi/device.hpp"
 #include "backend/device/device_driver.hpp"
 #include "backend/device/loaded_module.hpp"
 #include "backend/device/memory_share.hpp"
 #include "backend/device/summaries.hpp"
+#include "base/error.hpp"
 #include "ensemble/settings.hpp"
 #include "spec/plan.hpp"
 
@@ -81,6 +84,51 @@ class tables_on_device {
   const abi::table* there_ = nullptr;
 };
 
+/// The rows of a run's recorded time events in device memory, one copy for all chunks.
+class records_on_device {
+ public:
+  explicit records_on_device(const plan& p) : memory_(bytes_of(p)) {
+    if (!p.records) return;
+    const device_stream stream;
+    arena parts(memory_.address());
+    std::vector<abi::record> list;
+    parts.carve(there_, std::ssize(p.records->all()));
+    for (const record& r : p.records->all()) {
+      const auto numbers = r.rows.bytes() / sizeof(double);
+      const double* rows = nullptr;
+      parts.carve(rows, static_cast<std::int64_t>(numbers));
+      if (numbers > 0) stream.upload(rows, r.rows.data(), numbers);
+      list.push_back({rows});
+    }
+    stream.upload(there_, list.data(), list.size());
+    stream.wait();
+  }
+  const abi::record* there() const { return there_; }
+
+ private:
+  /// Throws if the rows do not fit beside chunks.
+  static std::size_t bytes_of(const plan& p) {
+    if (!p.records) return 0;
+    constexpr double most = 0.5;  // of the free memory: chunks need the rest
+    arena parts(0);
+    const abi::record* list;
+    parts.carve(list, std::ssize(p.records->all()));
+    for (const record& r : p.records->all()) {
+      const double* rows;
+      parts.carve(rows, static_cast<std::int64_t>(r.rows.bytes() / sizeof(double)));
+    }
+    const std::size_t left = device_in_use::memory_left();
+    if (static_cast<double>(parts.used()) > most * static_cast<double>(left))
+      throw error(exit_failure, fmt::format("the rows of [records] take {} MiB, more than half of the {} MiB that are free "
+                                            "on the device: backend = \"cpu\", or parts of the ensemble with their own rows",
+                                            parts.used() >> 20, left >> 20));
+    return parts.used();
+  }
+
+  device_memory memory_;
+  const abi::record* there_ = nullptr;
+};
+
 /// The data of a run that its chunks need; the same for all chunks.
 struct run_data {
   plan what;
@@ -89,6 +137,7 @@ struct run_data {
   device_binaries built;
   loaded_module module;
   tables_on_device tables;
+  records_on_device records;
   std::vector<unsigned char> tolerances;
   mutable memory_share share;
   std::size_t memory;  ///< bytes of device memory for one chunk
@@ -104,7 +153,8 @@ struct run_data {
         built(binaries_for(p, device)),
         module(built, device),
         tables(what),
-        tolerances(module.tolerances_from(with_tables(how), p.atol)),
+        records(what),
+        tolerances(module.tolerances_from(with_data(how), p.atol)),
         share(device_number) {
     const std::size_t left = share.of(device_in_use::memory_left());
     memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
@@ -133,8 +183,9 @@ struct run_data {
   abi::device_chunk arrange(arena& memory_, std::int64_t count) const {
     abi::device_chunk c{};
     c.how = how;
-    c.how.atol = nullptr;  // kernels take tolerances, and tables with them, as an argument
+    c.how.atol = nullptr;  // kernels take tolerances, and tables and records with them, as an argument
     c.how.tables = nullptr;
+    c.how.records = nullptr;
     c.in.count = count;
     memory_.carve(c.progress, 1);
     memory_.carve(c.how.sample_times, how.sample_times ? how.sample_count : 0);
@@ -155,8 +206,9 @@ struct run_data {
   }
 
  private:
-  abi::settings with_tables(abi::settings s) const {
+  abi::settings with_data(abi::settings s) const {
     s.tables = tables.there();
+    s.records = records.there();
     return s;
   }
   void carve_inputs(abi::device_chunk& c, arena& memory_) const {
@@ -166,6 +218,9 @@ struct run_data {
     if (gives_discretes(what)) memory_.carve(c.in.discrete, std::ssize(what.model.discretes) * count);
     memory_.carve(c.in.t_begin, count);
     memory_.carve(c.in.t_end, count);
+    const std::int64_t rows = what.records ? std::ssize(what.records->all()) * count : 0;
+    memory_.carve(c.in.first_row, rows);
+    memory_.carve(c.in.end_row, rows);
     memory_.carve(c.order, what.by_work ? count : 0);
   }
   void carve_results(abi::device_chunk& c, arena& memory_) const {

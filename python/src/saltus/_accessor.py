@@ -89,8 +89,16 @@ class Accessor:
                  if f"table_{name}" in one}
         if known:
             inputs["tables"] = {**known, **(options.pop("tables", None) or {})}
+        if "record_id" in one:
+            records: "dict[str, Any]" = {"id": [float(one["record_id"])]}
+            for name, event in model.time_events.items():
+                start = f"record_{name}_"
+                columns = {str(v).removeprefix(start): self._ds[v].values for v in self._ds.variables if str(v).startswith(start)}
+                if event.columns is not None and columns:
+                    records[name] = {"columns": columns, "others": "ignored"}
+            inputs["records"] = {**records, **(options.pop("records", None) or {})}
         told = _core.settings_of_instance(self._ds.attrs["settings"], self._ds.encoding.get("source", "the result"))
-        text = f"model = {toml(str(model.header))}\n" + told
+        text = f"model = {toml(str(model.header))}\n" + told + self._ds.attrs.get("records", "")
         return model._run("text", text, {**inputs, **options})
 
     def instance(self, instance: int) -> xr.Dataset:

@@ -45,6 +45,7 @@ class TimeEvent(NamedTuple):
 
     name: str
     about: str
+    columns: "Optional[tuple[str, ...]]" = None  #: of its rows of data, if it is recorded
 
 
 class Table(NamedTuple):
@@ -91,7 +92,7 @@ class Model:
         A keyword is a setting of a spec (`t`, `rtol`, `method`, `samples`, `events`, `reduce`, `threads`, ...), a parameter,
         or the initial value of a state or discrete variable: a number fixes it, an array is an axis of the sweep's product, a dict is a
         range or a distribution, such as `{"normal": [0.8, 0.05]}` with `count` samples. `tables` takes a Series or (times, values) for
-        each table of the model. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip` takes columns that vary together;
+        each table of the model, and `records` a DataFrame or a list of arrays, one for each instance, for each recorded time event. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip` takes columns that vary together;
         `problem` takes a problem of SALib, a dict of names, bounds and dists. `file` writes a result file, too. `progress` is True or
         a function of (done, count).
 
@@ -128,7 +129,8 @@ class Model:
         return self._planned(kind, what, self._settings(options), file)
 
     def _settings(self, options: Mapping[str, Any]) -> Settings:
-        return Settings(options, self.parameters, {**self.states, **self.discretes})
+        records = {name: one.columns for name, one in self.time_events.items() if one.columns is not None}
+        return Settings(options, self.parameters, {**self.states, **self.discretes}, records)
 
     def _planned(self, kind: str, what: str, settings: Settings, file: Union[str, os.PathLike, None]) -> Any:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from ._salib import distributions
 
 #: Keywords that are keys of a spec (host/spec/keys.cpp), and their paths there.
 KEYS = {name: f"{table}.{name}" if table else f"spec.{name}" for table, name, annotation in _core.keys() if annotation}
-SECTIONS = tuple(name for table, name, annotation in _core.keys() if not (table or annotation or name in ("model", "tables")))
+SECTIONS = tuple(name for table, name, annotation in _core.keys() if not (table or annotation or name in ("model", "tables", "records")))
 LONG_FORMS = ("parameters", "initial")
 TIMES = ("t_begin", "t_end")
+#: Columns of pharmacometrics, which the reader of records understands.
+RECORD_NAMES = ("ID", "TIME", "AMT", "RATE", "DUR", "II", "ADDL", "EVID", "SS", "CMT")
 
 
 def toml(value: Any) -> str:
@@ -59,14 +62,34 @@ def _first_text(values: Any) -> str:
     return ""
 
 
+def _ragged(key: str, rows: Any, columns: "tuple[str, ...]") -> "dict[str, np.ndarray]":
+    """Columns with ids from 0 on, from one array of rows (time, columns) for each instance."""
+    width = 1 + len(columns)
+    made = []
+    for k, one in enumerate(rows):
+        try:
+            numbers = np.asarray(one, dtype=float)
+        except (TypeError, ValueError):
+            raise SpecError(f"{key}: the rows of instance {k} must be numbers") from None
+        numbers = numbers.reshape(-1, width) if numbers.size == 0 else numbers
+        if numbers.ndim != 2 or numbers.shape[1] != width:
+            raise SpecError(f"{key}: the rows of instance {k} must be (time, {', '.join(columns)}), an array of shape (rows, {width}); "
+                            f"its shape is {numbers.shape}")
+        made.append(numbers)
+    all_rows = np.concatenate(made) if made else np.zeros((0, width))
+    ids = np.repeat(np.arange(len(made), dtype=float), [len(one) for one in made])
+    return {"id": ids, **{name: all_rows[:, j] for j, name in enumerate(("time", *columns))}}
+
+
 class Settings:
     """Flags and arrays, from keyword arguments, for a model with these names; `initials` are states and discrete variables."""
 
-    def __init__(self, options: Mapping[str, Any], parameters: Mapping[str, Any], initials: Mapping[str, Any]):
+    def __init__(self, options: Mapping[str, Any], parameters: Mapping[str, Any], initials: Mapping[str, Any],
+                 records: "Mapping[str, tuple[str, ...]]" = MappingProxyType({})):
         self.flags: list[tuple[str, str]] = []
         self.arrays: dict[str, np.ndarray] = {}
         self.rows: "list[tuple[list[str], Any]]" = []  # columns of each DataFrame, and its index
-        self._parameters, self._initials = parameters, initials
+        self._parameters, self._initials, self._records = parameters, initials, records
         for key, value in options.items():
             if value is not None:
                 self._read(key, value)
@@ -118,6 +141,9 @@ class Settings:
         elif key == "tables" and not self._is_quantity(key):
             for name, one in value.items():
                 self._table(str(name), one)
+        elif key == "records" and not self._is_quantity(key):
+            for name, one in value.items():
+                self._record(str(name), one)
         elif key == "lyapunov" and not value:
             self._set(key, "{}")
         elif key in SECTIONS:
@@ -126,7 +152,7 @@ class Settings:
         elif self._is_quantity(key) or key in TIMES:
             self._quantity(key, value)
         else:
-            allowed = [*self._parameters, *self._initials, *TIMES, *KEYS, *SECTIONS, "settings", "tables", "zip", "problem", "file", "replace", "progress"]
+            allowed = [*self._parameters, *self._initials, *TIMES, *KEYS, *SECTIONS, "settings", "tables", "records", "zip", "problem", "file", "replace", "progress"]
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
 
     def _quantity(self, name: str, value: Any) -> None:
@@ -163,6 +189,25 @@ class Settings:
         given = ", ".join(f"{what} = {self._array(f'{key}.{what}', column)}" for what, column in columns.items())
         self._set(key, f"{{{given}}}")
 
+    def _record(self, name: str, value: Any) -> None:
+        """Adds rows of data: a DataFrame; a dict of columns, or as in a spec; or an array of rows (time, columns) for each instance."""
+        key = f"records.{name}"
+        if name not in self._records or isinstance(value, str) or (isinstance(value, Mapping) and "csv" in value):
+            self._set(key, toml(value))  # `id`, `past`, the path of a file, or a name that the reader of specs refuses
+            return
+        further = {}
+        if isinstance(value, Mapping) and "columns" in value:
+            further = {one: value[one] for one in value if one != "columns"}
+            value = value["columns"]
+        if is_table(value) or isinstance(value, Mapping):
+            columns = {str(one): np.asarray(value[one]) for one in (value.columns if is_table(value) else value)}
+            needed = {"id", "time", *self._records[name], *RECORD_NAMES}
+            columns = {one: numbers for one, numbers in columns.items() if one in needed}
+        else:
+            columns = _ragged(key, value, self._records[name])
+        given = ", ".join(f"{json.dumps(one)} = {self._array(f'{key}.{one}', column)}" for one, column in columns.items())
+        self._set(key, "{columns = {" + given + "}" + "".join(f", {one} = {toml(what)}" for one, what in further.items()) + "}")
+
     def _sweep(self, value: Any) -> None:
         if is_table(value):
             self._zip(value)
@@ -185,4 +230,7 @@ class Settings:
         if is_table(value) and hasattr(value, "index"):
             self.rows.append(([str(name) for name in names], value.index))
         columns = {str(name): self._array(str(name), np.asarray(value[name])) for name in names}
+        if self._records:  # an id is no quantity: it says which rows of records belong to a row of the sweep
+            for name in [one for one in ("id", "ID") if one in columns and not self._is_quantity(one)]:
+                self._set("records.id", columns.pop(name))
         self._set("sweep.zip", "{" + ", ".join(f"{json.dumps(name)}={one}" for name, one in columns.items()) + "}")
