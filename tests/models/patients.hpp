@@ -22,10 +22,11 @@ struct patients {
       {lag, 0.0, "h", "from a dose to its arrival in the gut"},
   };
 
-  enum discrete { infusion, given };
+  enum discrete { infusion, given, last };
   static constexpr saltus::variable<discrete> discrete_list[] = {
       {infusion, 0.0, "mg/h", "rate of infusion into the blood"},
       {given, 0.0, "1", "number of rows so far"},
+      {last, 0.0, "mg", "amount of the last row"},
   };
 
   enum time_event { dose, check };
@@ -56,6 +57,7 @@ struct patients {
       now[gut]      = now[gut] + now[bioavailability] * row[amount];
       now[infusion] = now[infusion] + row[rate];
       now[given]    = now[given] + 1.0;
+      now[last]     = row[amount];
     });
   }
 };
