@@ -243,7 +243,7 @@ std::string text_of_records(const plan& p) {
     std::string bytes;
     for (const auto& [name, numbers] : r.arrays)
       bytes.append(name).append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
-    text += fmt::format("# records.{}: {} rows{}\n", r.name, r.rows.count(), bytes.empty() ? "" : ", " + hash_text(bytes));
+    text += fmt::format("# rows of records.{}: {}{}\n", r.name, r.rows.count(), bytes.empty() ? "" : ", " + hash_text(bytes));
   }
   return text;
 }
