@@ -258,7 +258,7 @@ TEST(Records, AreFoundByTheIdsOfTheSweep) {
   for (int i = 0; i < 16; ++i) EXPECT_EQ(discrete(r, "last", i), last[static_cast<std::size_t>(i / 4)]) << i;
   ASSERT_EQ(r.plan.warnings.size(), 1u);
   EXPECT_EQ(r.plan.warnings[0],
-            data.path() + ": 1 ids match no instance, and their rows are not used; the first is 99 (" + data.path() + ":4:1)");
+            data.path() + ": ids that match no instance, and whose rows are not used: 1; the first is 99 (" + data.path() + ":4:1)");
   // A column that is called id needs no mention; rows without one are those of all instances.
   const file named("people.csv", "id,elimination\n3,0.1\n17,0.3\n");
   const auto s = run(patients, {data.setting(), fmt::format("sweep.table='{}'", named.path()), "t=[0.0, 2.0]"});

@@ -179,9 +179,9 @@ class row_reader {
 
   void remark(std::vector<std::string>& remarks) const {
     if (observations_ > 0)
-      remarks.push_back(fmt::format("{}: {} rows with EVID 0, observations, are skipped", what_, observations_));
+      remarks.push_back(fmt::format("{}: rows with EVID 0, observations, which are skipped: {}", what_, observations_));
     if (!unknown_.empty())
-      remarks.push_back(fmt::format("{}: {} ids match no instance, and their rows are not used; the first is {} ({})",
+      remarks.push_back(fmt::format("{}: ids that match no instance, and whose rows are not used: {}; the first is {} ({})",
                                     what_, unknown_.size(), first_unknown_, first_unknown_place_));
     if (!unread_.empty())
       remarks.push_back(fmt::format("{}: not read: {}", what_, fmt::join(unread_, ", ")));
