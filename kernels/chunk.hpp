@@ -141,10 +141,11 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
     for (int j = 0; j < form::params; ++j) x.constants.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
     for (int i = 0; i < E::model_states; ++i) given.y[i].set(lane, static_cast<T>(run.initial(i, slot)));
     for (int i = 0; i < form::discretes; ++i) given.d[i].set(lane, static_cast<T>(run.initial_discrete(i, slot)));
-    for (int k = 0; k < form::records; ++k) {
-      x.next_row[k].set(lane, static_cast<integer_of<T>>(run.batch.first_row[k * run.batch.count + slot]));
-      x.end_row[k].set(lane, static_cast<integer_of<T>>(run.batch.end_row[k * run.batch.count + slot]));
-    }
+    if constexpr (form::records > 0)
+      for (int k = 0; k < form::records; ++k) {
+        x.next_row[k].set(lane, static_cast<integer_of<T>>(run.batch.first_row[k * run.batch.count + slot]));
+        x.end_row[k].set(lane, static_cast<integer_of<T>>(run.batch.end_row[k * run.batch.count + slot]));
+      }
   }
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;

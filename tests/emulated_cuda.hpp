@@ -115,6 +115,9 @@ inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double f
           static_cast<int>(j) == swept ? from + scatter * (to - from) : p.model.parameters[j].value;
     c.t_begin[slot] = p.t_begin;
     c.t_end[slot] = p.t_begin + (p.t_end - p.t_begin) * (1.0 - 0.25 * scatter);
+    for (std::size_t k = 0; p.records && k < p.records->all().size(); ++k)
+      std::tie(c.first_row[k * static_cast<std::size_t>(count) + slot],
+               c.end_row[k * static_cast<std::size_t>(count) + slot]) = p.records->rows_of(k, i);
   }
   return c;
 }

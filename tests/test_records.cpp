@@ -108,9 +108,12 @@ struct compartments {
 const constants one_compartment{}, two_compartments{1.1, 0.15, 0.35, 0.2, 0.8, 0};
 
 std::vector<std::string> settings_of(const constants& c) {
-  return {set("absorption", c.absorption), set("elimination", c.elimination),
-          set("to_tissue", c.to_tissue),   set("to_blood", c.to_blood),
-          set("lag", c.lag),               set("bioavailability", c.bioavailability)};
+  return {set("absorption", c.absorption),
+          set("elimination", c.elimination),
+          set("to_tissue", c.to_tissue),
+          set("to_blood", c.to_blood),
+          set("lag", c.lag),
+          set("bioavailability", c.bioavailability)};
 }
 
 const std::vector<double> sampled = {0.0, 1.0, 5.5, 8.0, 13.0, 24.0, 36.25, 48.0};
@@ -201,7 +204,8 @@ TEST(Records, BeforeTheStartEndAnInstance) {
 
 TEST(Records, AreDelayed) {
   const file data("doses.csv", csv({{{0, 100, 0}, {3, 50, 0}}}));
-  const auto r = run(patients, with(tight, {data.setting(), "sweep.lag=[0.0, 0.5, 45.5, 48.5, -0.1]", "records.id=[0]"}));
+  const auto r =
+      run(patients, with(tight, {data.setting(), "sweep.lag=[0.0, 0.5, 45.5, 48.5, -0.1]", "records.id=[0]"}));
   EXPECT_EQ(times_of(r, "dose", 0), (std::vector<double>{0, 3}));
   EXPECT_EQ(times_of(r, "dose", 1), (std::vector<double>{0.5, 3.5}));
   EXPECT_EQ(times_of(r, "dose", 2), std::vector<double>{45.5});
@@ -214,18 +218,20 @@ TEST(Records, AreDelayed) {
 void expect_same_rows(const std::string& a, const std::string& b, int instances = 1) {
   const file one("a.csv", a), other("b.csv", b);
   const auto count = fmt::format("sample.count={}", instances);
-  const auto x = run(patients, with(tight, {one.setting(), count})), y = run(patients, with(tight, {other.setting(), count}));
+  const auto x = run(patients, with(tight, {one.setting(), count})),
+             y = run(patients, with(tight, {other.setting(), count}));
   expect_same_log(x, y);
   for (int i = 0; i < instances; ++i) expect_same(x, i, y, i);
 }
 
 TEST(Records, UnderstandTheColumnsOfPharmacometrics) {
-  expect_same_rows("ID,TIME,AMT,RATE,II,ADDL,EVID,DV\n"
-                   "0,0,100,.,12,2,1,.\n"
-                   "0,1,.,.,.,.,0,3.5\n"
-                   "0,13,60,20,,0,1,\n"
-                   "1,2,50,0,0,0,1,0\n",
-                   "id,time,amount,rate\n0,0,100,0\n0,12,100,0\n0,13,0,20\n0,16,0,-20\n0,24,100,0\n1,2,50,0\n", 2);
+  expect_same_rows(
+      "ID,TIME,AMT,RATE,II,ADDL,EVID,DV\n"
+      "0,0,100,.,12,2,1,.\n"
+      "0,1,.,.,.,.,0,3.5\n"
+      "0,13,60,20,,0,1,\n"
+      "1,2,50,0,0,0,1,0\n",
+      "id,time,amount,rate\n0,0,100,0\n0,12,100,0\n0,13,0,20\n0,16,0,-20\n0,24,100,0\n1,2,50,0\n", 2);
   // An infusion that is repeated, and ends when the next one begins: the order of the data holds.
   expect_same_rows("ID,TIME,AMT,DUR,II,ADDL\n0,1,40,8,8,1\n0,9,10,0,0,0\n",
                    "id,time,amount,rate\n0,1,0,5\n0,9,0,-5\n0,9,0,5\n0,9,10,0\n0,17,0,-5\n");
@@ -234,9 +240,9 @@ TEST(Records, UnderstandTheColumnsOfPharmacometrics) {
 TEST(Records, HaveTheSameBitsHoweverTheyAreRun) {
   const auto all = ragged(50);
   const file data("doses.csv", csv(all));
-  const auto settings = with(tight,
-                             {data.setting(), set("to_tissue", 0.35), set("to_blood", 0.2), "lag=0.5", "sample.count=50", "sample.seed=3",
-                              "sample.elimination={uniform=[0.1,0.3]}", "output.reduce=['max(blood)', 'integral(blood)']"});
+  const auto settings = with(tight, {data.setting(), set("to_tissue", 0.35), set("to_blood", 0.2), "lag=0.5",
+                                     "sample.count=50", "sample.seed=3", "sample.elimination={uniform=[0.1,0.3]}",
+                                     "output.reduce=['max(blood)', 'integral(blood)']"});
   for (const char* method : {"method=dp5", "method=radau5", "precision=float"}) {
     const auto one = run(patients, with(settings, {method, "run.lanes=1", "run.threads=1"}));
     for (const auto& how : {std::vector<std::string>{"run.lanes=8", "run.chunk=7", "run.threads=2"},
@@ -257,8 +263,9 @@ TEST(Records, AreFoundByTheIdsOfTheSweep) {
   const std::vector<double> last = {300, 0, 100, 300};
   for (int i = 0; i < 16; ++i) EXPECT_EQ(discrete(r, "last", i), last[static_cast<std::size_t>(i / 4)]) << i;
   ASSERT_EQ(r.plan.warnings.size(), 1u);
-  EXPECT_EQ(r.plan.warnings[0],
-            data.path() + ": ids that match no instance, and whose rows are not used: 1; the first is 99 (" + data.path() + ":4:1)");
+  EXPECT_EQ(r.plan.warnings[0], data.path() +
+                                    ": ids that match no instance, and whose rows are not used: 1; the first is 99 (" +
+                                    data.path() + ":4:1)");
   // A column that is called id needs no mention; rows without one are those of all instances.
   const file named("people.csv", "id,elimination\n3,0.1\n17,0.3\n");
   const auto s = run(patients, {data.setting(), fmt::format("sweep.table='{}'", named.path()), "t=[0.0, 2.0]"});
@@ -275,7 +282,8 @@ std::string refused(const std::string& text, const std::vector<std::string>& mor
     plan_of(patients, with({data.setting()}, more));
   } catch (const host::error& e) {
     std::string what = e.what();
-    for (auto at = what.find(data.path()); at != what.npos; at = what.find(data.path())) what.replace(at, data.path().size(), "F");
+    for (auto at = what.find(data.path()); at != what.npos; at = what.find(data.path()))
+      what.replace(at, data.path().size(), "F");
     return what;
   }
   return "accepted";
@@ -300,22 +308,28 @@ TEST(Records, RefuseDataByLineAndColumn) {
   EXPECT_EQ(refused("time,amount,rate\n1,2,0\n0,2,0\n"),
             "F:3:1: time = 0: must not be before 1, the time of the row before: the rows of all instances, without a "
             "column id, ascend in time");
-  EXPECT_EQ(refused(dose + "0,0,1,0,0,0,0,3,0,1\n"),
-            "F:2:15: EVID = 3: must be 1 (a dose) or 0 (an observation, which is skipped): other events, 2, and resets, 3 "
-            "and 4, are not understood");
-  EXPECT_EQ(refused(dose + "0,0,1,0,0,12,0,1,1,1\n"),
-            "F:2:18: SS = 1: must be 0: a steady state is not understood; give the doses that lead to it, by ADDL and II");
-  EXPECT_EQ(refused(dose + "0,0,1,-2,0,0,0,1,0,1\n"),
-            "F:2:7: RATE = -2: must not be negative: rates and durations that are parameters, -1 and -2, are not understood");
-  EXPECT_EQ(refused(dose + "0,0,1,2,3,0,0,1,0,1\n"), "F:2:9: DUR = 3: must be 0, as RATE is positive: one follows from the other");
+  EXPECT_EQ(
+      refused(dose + "0,0,1,0,0,0,0,3,0,1\n"),
+      "F:2:15: EVID = 3: must be 1 (a dose) or 0 (an observation, which is skipped): other events, 2, and resets, 3 "
+      "and 4, are not understood");
+  EXPECT_EQ(
+      refused(dose + "0,0,1,0,0,12,0,1,1,1\n"),
+      "F:2:18: SS = 1: must be 0: a steady state is not understood; give the doses that lead to it, by ADDL and II");
+  EXPECT_EQ(
+      refused(dose + "0,0,1,-2,0,0,0,1,0,1\n"),
+      "F:2:7: RATE = -2: must not be negative: rates and durations that are parameters, -1 and -2, are not understood");
+  EXPECT_EQ(refused(dose + "0,0,1,2,3,0,0,1,0,1\n"),
+            "F:2:9: DUR = 3: must be 0, as RATE is positive: one follows from the other");
   EXPECT_EQ(refused(dose + "0,0,0,2,0,0,0,1,0,1\n"), "F:2:5: AMT = 0: must be positive, as the dose is an infusion");
   EXPECT_EQ(refused(dose + "0,0,1,0,0,0,2,1,0,1\n"), "F:2:11: II = 0: must be positive, as ADDL is");
   EXPECT_EQ(refused(dose + "0,0,1,0,0,12,1.5,1,0,1\n"), "F:2:14: ADDL = 1.5: must be a whole number from 0 to 1000000");
-  EXPECT_EQ(refused(dose + "0,0,1,0,0,0,0,1,0,1\n0,1,1,0,0,0,0,1,0,2\n"),
-            "F:3:19: CMT = 2: must be 1, as in the first dose: a model with a column CMT of its own may tell compartments "
-            "apart");
+  EXPECT_EQ(
+      refused(dose + "0,0,1,0,0,0,0,1,0,1\n0,1,1,0,0,0,0,1,0,2\n"),
+      "F:3:19: CMT = 2: must be 1, as in the first dose: a model with a column CMT of its own may tell compartments "
+      "apart");
   EXPECT_EQ(refused(head + "0,1,2,0\n", {"t=[48.0, 0.0]"}),
-            "--set records.dose='F': records = { dose = \"F\" }: must go with a run forward in time: recorded time events do not "
+            "--set records.dose='F': records = { dose = \"F\" }: must go with a run forward in time: recorded time "
+            "events do not "
             "run backward");
 }
 
@@ -327,14 +341,17 @@ std::string refused_settings(const std::string& model, const std::vector<std::st
 }
 
 TEST(Records, MustBeGivenByTheSpec) {
-  EXPECT_NE(refused_settings(patients, {}).find("records.dose is missing: the rows of dose (a dose is given, or an infusion "
-                                                "changes) are data; it must be the path of a CSV file"),
+  EXPECT_NE(refused_settings(patients, {})
+                .find("records.dose is missing: the rows of dose (a dose is given, or an infusion "
+                      "changes) are data; it must be the path of a CSV file"),
             std::string::npos);
   EXPECT_NE(refused_settings(test_model("timetable"), {"records.dose='a.csv'"})
                 .find("must be left out, as timetable has no recorded time event"),
             std::string::npos);
-  EXPECT_NE(refused_settings(patients, {"records.dos='a.csv'"}).find("unknown key; did you mean dose?"), std::string::npos);
-  EXPECT_NE(refused_settings(patients, {"records.dose='-'"}).find("must be a file, not standard input"), std::string::npos);
+  EXPECT_NE(refused_settings(patients, {"records.dos='a.csv'"}).find("unknown key; did you mean dose?"),
+            std::string::npos);
+  EXPECT_NE(refused_settings(patients, {"records.dose='-'"}).find("must be a file, not standard input"),
+            std::string::npos);
 }
 
 /// A central difference of order 4.
@@ -371,7 +388,8 @@ TEST(Records, HaveDerivativesByParametersAndDelays) {
 TEST(Records, HaveTheDerivativeOfADelayAtTheStart) {
   // The dose is at the start, and comes later with the delay: the derivative is the one to the right.
   const file data("doses.csv", csv({{{0, 100, 0}}}));
-  const auto r = run(patients, {data.setting(), "rtol=1e-11", "atol=1e-11", "method=dop853", by({"lag"}), "t=[0.0, 6.0]"});
+  const auto r =
+      run(patients, {data.setting(), "rtol=1e-11", "atol=1e-11", "method=dop853", by({"lag"}), "t=[0.0, 6.0]"});
   ASSERT_STREQ(reason_of(r), "defined");
   // d/dlag 80 exp(-1.1 (6 - lag))
   EXPECT_NEAR(r.derivative(0, 0), 80 * 1.1 * std::exp(-1.1 * 6), 1e-8);

@@ -70,8 +70,9 @@ json check_json(const plan& p, const check_report& r) {
   json all{{"model", p.model.name},    {"method", no_method_for(p.model).empty() ? method_name(p) : "none"},
            {"instances", p.count},     {"t", json::array({p.t_begin, p.t_end})},
            {"guards", guards},         {"time_events", time_events},
-           {"tables", tables_json(p)}, {"records", records_json(p)}, {"file", p.file},
-           {"bytes", r.result_bytes},  {"warnings", p.warnings}};
+           {"tables", tables_json(p)}, {"records", records_json(p)},
+           {"file", p.file},           {"bytes", r.result_bytes},
+           {"warnings", p.warnings}};
   if (r.pilot) {
     all["chunk"] = r.pilot->chunk_size;
     all["device"] = r.pilot->device;

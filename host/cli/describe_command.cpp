@@ -122,7 +122,8 @@ json describe_json(const model& m) {
     json one{{"name", i.name}, {"about", i.about}};
     if (i.recorded) {
       one["columns"] = json::array();
-      for (const auto& c : i.columns) one["columns"].push_back(json{{"name", c.name}, {"unit", c.unit}, {"about", c.about}});
+      for (const auto& c : i.columns)
+        one["columns"].push_back(json{{"name", c.name}, {"unit", c.unit}, {"about", c.about}});
     }
     time_events.push_back(one);
   }

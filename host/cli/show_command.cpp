@@ -304,15 +304,12 @@ void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
 }
 
 void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
-  constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"},
-                                                           {"initial", "initial values"},
-                                                           {"span", "time span"},
-                                                           {"record", "records"},
-                                                           {"final", "at the end"},
-                                                           {"reduction", "reductions"},
-                                                           {"sensitivity", "derivatives"},
-                                                           {"lyapunov", "Lyapunov exponents"},
-                                                           {"counter", "counters"}};
+  constexpr std::pair<const char*, const char*> parts[] = {
+      {"parameter", "parameters"},    {"initial", "initial values"},
+      {"span", "time span"},          {"record", "records"},
+      {"final", "at the end"},        {"reduction", "reductions"},
+      {"sensitivity", "derivatives"}, {"lyapunov", "Lyapunov exponents"},
+      {"counter", "counters"}};
   for (const auto& [role, title] : parts) {
     text_table table(3, true);
     for (const result_variable* v : values_with_role(f, role))

@@ -246,9 +246,9 @@ std::int64_t moved_bytes(const chunk_data& c) {
 
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
-  const auto inputs =
-      std::ssize(p.model.parameters) + states + 2 + (gives_discretes(p) ? std::ssize(p.model.discretes) : 0) +
-      2 * (p.records ? std::ssize(p.records->all()) : 0);
+  const auto inputs = std::ssize(p.model.parameters) + states + 2 +
+                      (gives_discretes(p) ? std::ssize(p.model.discretes) : 0) +
+                      2 * (p.records ? std::ssize(p.records->all()) : 0);
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +

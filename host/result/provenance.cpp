@@ -243,7 +243,8 @@ std::string text_of_records(const plan& p) {
     std::string bytes;
     for (const auto& [name, numbers] : r.arrays)
       bytes.append(name).append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
-    text += fmt::format("# rows of records.{}: {}{}\n", r.name, r.rows.count(), bytes.empty() ? "" : ", " + hash_text(bytes));
+    text += fmt::format("# rows of records.{}: {}{}\n", r.name, r.rows.count(),
+                        bytes.empty() ? "" : ", " + hash_text(bytes));
   }
   return text;
 }
@@ -252,7 +253,8 @@ std::string text_of_records(const plan& p) {
 
 std::string records_text(const plan& p) {
   if (!p.records) return {};
-  auto text = fmt::format("\n[records]\npast = {}\n", toml_of(std::string(p.records->are_past() ? "given" : "refused")));
+  auto text =
+      fmt::format("\n[records]\npast = {}\n", toml_of(std::string(p.records->are_past() ? "given" : "refused")));
   for (const record& r : p.records->all()) {
     toml::table source{{"others", "ignored"}};
     if (r.arrays.empty()) source.insert("csv", told_path(r.file, p));

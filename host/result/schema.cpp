@@ -370,7 +370,8 @@ class field_list : all_dimensions {
     for (const record& r : p_.records->all())
       for (const auto& [name, numbers] : r.arrays) {
         const dimension row = listed_dimension("row_" + r.name, numbers.size());
-        add(array_of_record(r, name), "rows", "", fmt::format("{} of the rows of {}", name, r.name), axes{row}, NC_DOUBLE)
+        add(array_of_record(r, name), "rows", "", fmt::format("{} of the rows of {}", name, r.name), axes{row},
+            NC_DOUBLE)
             .fixed = numbers;
       }
   }

@@ -90,8 +90,7 @@ csv_reader::csv_reader(std::istream& in, std::string name, std::string who)
 void csv_reader::read_header() {
   if (!std::getline(*in_, first_line_))
     throw error(exit_usage, fmt::format("{}: cannot read {}: it is empty", who_, name_));
-  if (first_line_.starts_with("\xEF\xBB\xBF"))
-    first_line_.erase(0, 3);  // the byte order mark that spreadsheets write
+  if (first_line_.starts_with("\xEF\xBB\xBF")) first_line_.erase(0, 3);  // the byte order mark that spreadsheets write
   split(first_line_, cells_);
   for (const auto& cell : cells_) {
     header_.emplace_back(cell.text);

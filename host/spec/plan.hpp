@@ -152,7 +152,7 @@ struct plan {
   std::vector<double> initial;     ///< fixed values, one per state; NaN: the model's own
   std::vector<double> discrete;    ///< the same for discrete variables
   double t_begin = 0, t_end = 1;
-  std::shared_ptr<const run_tables> tables;  ///< the model's tables, in its order; null: it reads none
+  std::shared_ptr<const run_tables> tables;    ///< the model's tables, in its order; null: it reads none
   std::shared_ptr<const run_records> records;  ///< rows of the model's recorded time events; null: it has none
   std::vector<axis> axes;
   std::vector<random_column> random;

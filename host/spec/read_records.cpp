@@ -39,7 +39,8 @@ void read_ids(reading& r, const std::optional<field>& section, record_keys& keys
   const auto entry = section ? section->find("id") : std::nullopt;
   if (!entry || entry->is_text()) {
     if (!r.ids.empty()) keys.ids = std::move(r.ids);
-    else if (entry) entry->fail("must be the name of a column of sweep.table, or a list of numbers: there is no such column");
+    else if (entry)
+      entry->fail("must be the name of a column of sweep.table, or a list of numbers: there is no such column");
     return;
   }
   keys.ids = entry->find_in_table("csv") ? read_csv(r, *entry) : read_numbers(r, *entry);
@@ -111,7 +112,8 @@ void read_records(reading& r) {
   if (r.plan.design.max_count > 0)
     (section ? *section : r.root).fail("must go without sample.until: new samples would have no records");
   auto keys = keys_of_axes(r);
-  const std::int64_t known = keys.count < r.plan.count || r.plan.axes.size() == 1 ? std::max(r.rows_of_table, keys.count) : keys.count;
+  const std::int64_t known =
+      keys.count < r.plan.count || r.plan.axes.size() == 1 ? std::max(r.rows_of_table, keys.count) : keys.count;
   read_ids(r, section, keys);
   const bool past = are_past(r, section);
   const record_demand demand{keys, known, r.one_span && !past, r.first, keys.ids.empty()};

@@ -27,9 +27,9 @@ struct reading {
   std::map<std::string, field> given{};  ///< the entry that sets each parameter, state or time
   double first = 0, last = 0;            ///< the hull of all time spans, in the direction of the run
   bool one_span = true;                  ///< all instances have the same span
-  std::vector<double> ids{};             ///< of the rows of a table or a result, by which records find them; empty: none
-  std::int64_t rows_of_table = 0;        ///< of the swept table, those that are not run included
-  bool goes_on = false;                  ///< instances begin at the times at which those of a result ended
+  std::vector<double> ids{};       ///< of the rows of a table or a result, by which records find them; empty: none
+  std::int64_t rows_of_table = 0;  ///< of the swept table, those that are not run included
+  bool goes_on = false;            ///< instances begin at the times at which those of a result ended
 
   /// Notes that an entry sets a name; throws if another entry has set it.
   void claim(const field& entry) { claim(entry.key(), entry); }

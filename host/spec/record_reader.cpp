@@ -56,8 +56,9 @@ class dose_columns {
     const double kind = in_.number(*kind_);
     if (kind == 0.0) return true;
     if (kind != 1.0)
-      in_.fail(*kind_, "must be 1 (a dose) or 0 (an observation, which is skipped): other events, 2, and resets, 3 and "
-                       "4, are not understood");
+      in_.fail(*kind_,
+               "must be 1 (a dose) or 0 (an observation, which is skipped): other events, 2, and resets, 3 and "
+               "4, are not understood");
     return false;
   }
 
@@ -69,9 +70,10 @@ class dose_columns {
     const double compartment = in_.number(*compartment_);
     if (!first_compartment_) first_compartment_ = compartment;
     if (compartment != *first_compartment_)
-      in_.fail(*compartment_, fmt::format("must be {}, as in the first dose: a model with a column CMT of its own may tell "
-                                          "compartments apart",
-                                          *first_compartment_));
+      in_.fail(*compartment_,
+               fmt::format("must be {}, as in the first dose: a model with a column CMT of its own may tell "
+                           "compartments apart",
+                           *first_compartment_));
   }
 
   struct repeated {
@@ -181,10 +183,10 @@ class row_reader {
     if (observations_ > 0)
       remarks.push_back(fmt::format("{}: rows with EVID 0, observations, which are skipped: {}", what_, observations_));
     if (!unknown_.empty())
-      remarks.push_back(fmt::format("{}: ids that match no instance, and whose rows are not used: {}; the first is {} ({})",
-                                    what_, unknown_.size(), first_unknown_, first_unknown_place_));
-    if (!unread_.empty())
-      remarks.push_back(fmt::format("{}: not read: {}", what_, fmt::join(unread_, ", ")));
+      remarks.push_back(
+          fmt::format("{}: ids that match no instance, and whose rows are not used: {}; the first is {} ({})", what_,
+                      unknown_.size(), first_unknown_, first_unknown_place_));
+    if (!unread_.empty()) remarks.push_back(fmt::format("{}: not read: {}", what_, fmt::join(unread_, ", ")));
   }
 
  private:
@@ -228,9 +230,7 @@ class row_reader {
     group_ = id, has_group_ = true, last_ = -std::numeric_limits<double>::infinity();
     is_used_ = !id_;
     if (!id_) return;
-    const auto again = [&] {
-      in_.fail(*id_, "its rows must stand together: sort the data by id, and then by time");
-    };
+    const auto again = [&] { in_.fail(*id_, "its rows must stand together: sort the data by id, and then by time"); };
     const bool is_known = ids_.each(id, [&](std::size_t key) {
       if (is_taken_[key]) again();
       is_taken_[key] = is_used_ = true;
@@ -253,8 +253,7 @@ class row_reader {
     // Repeated doses and ends of infusions may come behind later rows; rows at one time keep the order of the data.
     if (is_expanded_) std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a[0] < b[0]; });
     for (const double* row : order) to_.rows.add(row);
-    if (id_)
-      ids_.each(group_, [&](std::size_t key) { to_.first[key] = first, to_.end[key] = to_.rows.count(); });
+    if (id_) ids_.each(group_, [&](std::size_t key) { to_.first[key] = first, to_.end[key] = to_.rows.count(); });
     group_rows_.clear();
     is_expanded_ = false;
   }
@@ -262,8 +261,8 @@ class row_reader {
   void take_row() {
     const double t = in_.number(time_);
     if (t < last_)
-      in_.fail(time_, fmt::format("must not be before {}, the time of the row before: the rows of {} ascend in time", last_,
-                                  id_ ? "an id" : "all instances, without a column id,"));
+      in_.fail(time_, fmt::format("must not be before {}, the time of the row before: the rows of {} ascend in time",
+                                  last_, id_ ? "an id" : "all instances, without a column id,"));
     if (demand_.has_start && is_used_ && t < demand_.start)
       in_.fail(time_, fmt::format("must not be before the start, {}", demand_.start));
     last_ = t;
@@ -273,7 +272,8 @@ class row_reader {
     const auto infusion = doses_.amount ? doses_.infused(given) : dose_columns::infusion{};
     const bool is_infused = infusion.rate > 0;
     if (is_infused && !has_rate_)
-      in_.fail(doses_.infusing(), fmt::format("must be 0: {} has no column `rate`, which an infusion changes", event_.name));
+      in_.fail(doses_.infusing(),
+               fmt::format("must be 0: {} has no column `rate`, which an infusion changes", event_.name));
     is_expanded_ = is_expanded_ || more > 0 || is_infused;
     for (std::int64_t k = 0; k <= more; ++k) {
       const double at = std::fma(static_cast<double>(k), interval, t);
@@ -295,13 +295,15 @@ class row_reader {
   }
 
   [[noreturn]] void refuse_unknown() const {
-    const auto ids = demand_.keys.ids.empty() ? fmt::format("the ids are 0 .. {}, the numbers of the {}", demand_.known - 1,
-                                                            demand_.keys.count < demand_.known ? "rows" : "instances")
-                                              : fmt::format("the ids are {} numbers such as {}", demand_.keys.ids.size(),
-                                                            demand_.keys.ids.front());
-    throw error(exit_usage, fmt::format("{}: id {}: matches no instance, and {} other ids do not either; {}; a column id of "
-                                        "the swept table, or records.id, may name others",
-                                        first_unknown_place_, first_unknown_, unknown_.size() - 1, ids));
+    const auto ids =
+        demand_.keys.ids.empty()
+            ? fmt::format("the ids are 0 .. {}, the numbers of the {}", demand_.known - 1,
+                          demand_.keys.count < demand_.known ? "rows" : "instances")
+            : fmt::format("the ids are {} numbers such as {}", demand_.keys.ids.size(), demand_.keys.ids.front());
+    throw error(exit_usage,
+                fmt::format("{}: id {}: matches no instance, and {} other ids do not either; {}; a column id of "
+                            "the swept table, or records.id, may name others",
+                            first_unknown_place_, first_unknown_, unknown_.size() - 1, ids));
   }
 
   record& to_;

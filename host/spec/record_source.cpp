@@ -48,8 +48,8 @@ class array_rows final : public record_source {
   std::size_t column(const std::string& name) override {
     const auto found = std::find(header_.begin(), header_.end(), name);
     if (found == header_.end())
-      throw error(exit_usage, fmt::format("{}: has no column {}; {}", who_, name,
-                                          suggest(name, {header_.begin(), header_.end()})));
+      throw error(exit_usage,
+                  fmt::format("{}: has no column {}; {}", who_, name, suggest(name, {header_.begin(), header_.end()})));
     return static_cast<std::size_t>(found - header_.begin());
   }
   bool next() override { return ++row_ <= (columns_.empty() ? 0 : columns_.front()->size()); }

@@ -60,8 +60,9 @@ struct record_keys {
 struct record {
   std::string name;
   row_store rows;
-  std::vector<std::int64_t> first, end;  ///< [key] the rows of its instances: the first one, and the one behind the last
-  std::filesystem::path file;            ///< from which they were read; empty: from arrays
+  std::vector<std::int64_t> first,
+      end;                     ///< [key] the rows of its instances: the first one, and the one behind the last
+  std::filesystem::path file;  ///< from which they were read; empty: from arrays
   /// Columns that a program has passed beside the spec, by their names in the data.
   std::map<std::string, std::vector<double>> arrays;
 };

@@ -124,8 +124,9 @@ std::string records_of(const result_file& f, double id, given_arrays& arrays) {
     std::error_code none;
     if (text.find(toml_of(path)) == text.npos) continue;
     if (!fs::is_regular_file(path, none) || hash_file(path) != hash)
-      throw error(exit_usage, fmt::format("{}: the rows of its records are in {}, which has changed since the run, or is gone",
-                                          f.path(), path));
+      throw error(exit_usage,
+                  fmt::format("{}: the rows of its records are in {}, which has changed since the run, or is gone",
+                              f.path(), path));
   }
   return fmt::format("{}id = [{}]\n", text, toml_of(id));
 }

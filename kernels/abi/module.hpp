@@ -94,7 +94,8 @@ struct description {
   const char* title;
   const char* source;
   const char* time_unit;  ///< empty: not known
-  int state_count, parameter_count, discrete_count, guard_count, time_event_count, column_count, output_count, table_count;
+  int state_count, parameter_count, discrete_count, guard_count, time_event_count, column_count, output_count,
+      table_count;
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
@@ -180,11 +181,11 @@ struct settings {
   int consistency;   ///< abi::consistency: how algebraic models are initialised consistently
   const dense_algebra* algebra;  ///< null on a device
   const table* tables;           ///< [table_count]
-  const record* records;         ///< one for each recorded time event
-  int rows_are_past;             ///< 1: rows up to the start of an instance were given before; 0: they must not be before it
   double inject;                 ///< share of instances given an artificial exception; 0 except in tests
   long long inject_seed;
-  double growth_from;  ///< Lyapunov exponents count from this time on; -infinity: over the whole span
+  double growth_from;     ///< Lyapunov exponents count from this time on; -infinity: over the whole span
+  const record* records;  ///< one for each recorded time event
+  int rows_are_past;      ///< 1: rows up to the start of an instance were given before; 0: no row may be before it
 };
 
 /// True if the event log keeps a bounded number of rows per instance, for which there is always room.

@@ -107,9 +107,11 @@ inline constexpr status_row status_table[] = {
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
      status_group::failed},
     {status::bad_schedule, "bad_schedule",
-     "the model gave a time event a period that is not positive, or a time that is none",
-     "let when.every have a period above zero, that rounding of t does not swallow; what never comes has an infinite "
-     "time",
+     "the model gave a time event a period that is not positive, a negative delay, or a time that is none; or a row of "
+     "its records is before the start",
+     "let when.every have a period above zero, that rounding of t does not swallow, and when.delay no negative lag; "
+     "what "
+     "never comes has an infinite time; records.past = \"given\" passes over rows before the start",
      status_group::failed},
     {status::time_limit, "time_limit", "was under way for longer than its time limit",
      "raise run.instance_time_limit; or look why it is slow: a stiff regime near t_final, which needs method = "

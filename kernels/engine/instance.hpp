@@ -258,14 +258,23 @@ struct tolerances {
   typename Real::integer max_steps, max_events;
   const abi::dense_algebra* algebra;
   const abi::table* tables;
-  const abi::record* records;
   const double* windows;  ///< abi::settings'
   bool conservative;      ///< rescue: events are located by bracketing alone
+  const abi::record* records;
 };
+
+/// The rows of an instance in each recorded time event, by number: the next one, the one behind those that come with it, the one behind the
+/// last (event/records.hpp).
+template <class Integer, int records>
+struct row_numbers {
+  vec<Integer, records> next_row, due_row, end_row;
+};
+template <class Integer>
+struct row_numbers<Integer, 0> {};
 
 /// Its counters are those of abi/counters.def.
 template <class E, class Real>
-struct instance : abi::counters<typename Real::integer> {
+struct instance : abi::counters<typename Real::integer>, row_numbers<typename Real::integer, E::form::records> {
   using integer = typename Real::integer;
 
   // the last accepted point
@@ -302,8 +311,6 @@ struct instance : abi::counters<typename Real::integer> {
   vec<integer, E::bounds_log ? 1 : 0> logged;  ///< rows that the event log would have without a bound
 
   vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
-  /// of each recorded time event: the next row, the one behind those that come with it, the one behind the last (event/records.hpp)
-  vec<integer, E::form::records> next_row, due_row, end_row;
   integer slot, sample, status;
 
   /// Knots of tables and ends of windows need no landing.
@@ -390,11 +397,12 @@ struct instance : abi::counters<typename Real::integer> {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
     if constexpr (E::bounds_log) body(a.logged[0], b.logged[0]);
-    each<E::form::records>([&](int k) SALTUS_INLINE_LAMBDA {
-      body(a.next_row[k], b.next_row[k]);
-      body(a.due_row[k], b.due_row[k]);
-      body(a.end_row[k], b.end_row[k]);
-    });
+    if constexpr (E::form::records > 0)
+      each<E::form::records>([&](int k) SALTUS_INLINE_LAMBDA {
+        body(a.next_row[k], b.next_row[k]);
+        body(a.due_row[k], b.due_row[k]);
+        body(a.end_row[k], b.end_row[k]);
+      });
     abi::each_counter<abi::change::landing>(a, b, body);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }

@@ -147,7 +147,8 @@ struct contract : detail::kinds<Model> {
       kinds::time_event_count == record_table_of<Model>.count || has_time_events,
       "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when)");
   static_assert(record_table_of<Model>.columns_are_right,
-                "a column belongs to a time event that is recorded: {id, time_event, unit, about}, and {time_event, about}.recorded()");
+                "a column belongs to a time event that is recorded: {id, time_event, unit, about}, and {time_event, "
+                "about}.recorded()");
   static_assert(kinds::time_event_count > 0 || !has_time_events,
                 "the model gives times of time events but does not list them: add enum time_event { ... }; and "
                 "time_event_list[]");

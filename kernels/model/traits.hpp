@@ -192,10 +192,10 @@ constexpr bool has_conditions() {
 /// The recorded time events of a model and the columns of their rows. A row is its time, then the columns of its event in their order.
 template <int Events, int Columns>
 struct record_table {
-  int event[Events > 0 ? Events : 1];       ///< the time event of each record
-  int record[Events > 0 ? Events : 1];      ///< the record of each time event; -1: it is not recorded
-  int width[Events > 0 ? Events : 1];       ///< numbers in a row of each record
-  int place[Columns > 0 ? Columns : 1];     ///< of each column in a row
+  int event[Events > 0 ? Events : 1];        ///< the time event of each record
+  int record[Events > 0 ? Events : 1];       ///< the record of each time event; -1: it is not recorded
+  int width[Events > 0 ? Events : 1];        ///< numbers in a row of each record
+  int place[Columns > 0 ? Columns : 1];      ///< of each column in a row
   int record_of[Columns > 0 ? Columns : 1];  ///< the record of each column
   int count;
   bool columns_are_right;  ///< each column belongs to a recorded time event

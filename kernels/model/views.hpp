@@ -380,9 +380,9 @@ struct start {
 template <class Model, class Real, int Sign>
 struct schedule {
   using kinds = detail::kinds<Model>;
-  Real t;                                   ///< the model's time
-  vec<Real, kinds::time_event_count> next;  ///< Sign times the next time
-  mask_of<Real> sound;                      ///< no time is a NaN, and every period advances t
+  Real t;                                          ///< the model's time
+  vec<Real, kinds::time_event_count> next;         ///< Sign times the next time
+  mask_of<Real> sound;                             ///< no time is a NaN, and every period advances t
   vec<Real, record_table_of<Model>.count> delays;  ///< of the rows of each recorded time event
 
   /// The time event comes at `time`; called again, at that time too.

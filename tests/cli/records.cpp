@@ -95,9 +95,10 @@ TEST_F(records, let_a_run_go_on_from_another) {
   // The first part ends at the time of a dose, which it gives.
   run_to("whole.nc");
   run_to("a.nc", {"--set", "t=[0.0, 24.0]"});
-  write(folder() / "on.toml",
-        "model = \"./patient.hpp\"\nrtol = 1e-10\nt = 48.0\n[initial]\nfrom = \"a.nc\"\n[records]\ndose = \"doses.csv\"\n"
-        "[output]\nfile = \"b.nc\"\nevents = true\n");
+  write(
+      folder() / "on.toml",
+      "model = \"./patient.hpp\"\nrtol = 1e-10\nt = 48.0\n[initial]\nfrom = \"a.nc\"\n[records]\ndose = \"doses.csv\"\n"
+      "[output]\nfile = \"b.nc\"\nevents = true\n");
   const auto o = saltus({"run", "on.toml", "-q"});
   ASSERT_EQ(o.code, 0) << o.err;
   const results whole(folder() / "whole.nc"), b(folder() / "b.nc");
@@ -127,9 +128,10 @@ TEST_F(records, are_found_again_for_one_instance) {
   write(folder() / "doses.csv", read(folder() / "doses.csv") + "4000,1,2\n");
   const auto changed = saltus({"run", "whole.nc", "--instance", "4", "-q"});
   EXPECT_EQ(changed.code, 2);
-  EXPECT_EQ(changed.err, fmt::format("saltus: whole.nc: the rows of its records are in {}, which has changed since the run, or "
-                                     "is gone\n",
-                                     (folder() / "doses.csv").string()));
+  EXPECT_EQ(changed.err,
+            fmt::format("saltus: whole.nc: the rows of its records are in {}, which has changed since the run, or "
+                        "is gone\n",
+                        (folder() / "doses.csv").string()));
 }
 
 TEST_F(records, of_a_journal_must_be_those_of_the_run) {

@@ -98,6 +98,12 @@ def test_doses_in_a_population(study):
     assert drawn("doses")
 
 
+def test_patients_with_their_own_records(study):
+    variables, (error,) = study("patients")
+    assert error < 1e-7 and bool(variables["ds"]["ok"].all())
+    assert int(variables["ds"]["events"].min()) < int(variables["ds"]["events"].max()) <= 8 and drawn("patients")
+
+
 def test_infusions_of_which_no_row_is_kept(study):
     variables, (error,) = study("infusions")
     assert error < variables["ds"]["quantiles_concentration"].attrs["relative_error"]

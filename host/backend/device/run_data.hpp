@@ -119,9 +119,10 @@ class records_on_device {
     }
     const std::size_t left = device_in_use::memory_left();
     if (static_cast<double>(parts.used()) > most * static_cast<double>(left))
-      throw error(exit_failure, fmt::format("the rows of [records] take {} MiB, more than half of the {} MiB that are free "
-                                            "on the device: backend = \"cpu\", or parts of the ensemble with their own rows",
-                                            parts.used() >> 20, left >> 20));
+      throw error(exit_failure,
+                  fmt::format("the rows of [records] take {} MiB, more than half of the {} MiB that are free "
+                              "on the device: backend = \"cpu\", or parts of the ensemble with their own rows",
+                              parts.used() >> 20, left >> 20));
     return parts.used();
   }
 
