@@ -254,6 +254,13 @@ TEST(Records, HaveTheSameBitsHoweverTheyAreRun) {
   }
 }
 
+std::string refused_settings(const std::string& model, const std::vector<std::string>& settings) {
+  try {
+    plan_of(model, settings);
+  } catch (const host::error& e) { return e.what(); }
+  return "accepted";
+}
+
 TEST(Records, AreFoundByTheIdsOfTheSweep) {
   const file data("doses.csv", "id,time,amount,rate\n17,0,100,0\n3,0,300,0\n99,0,5,0\n");
   const file table("people.csv", "patient,elimination\n3,0.1\n8,0.2\n17,0.3\n3,0.4\n");
@@ -266,6 +273,14 @@ TEST(Records, AreFoundByTheIdsOfTheSweep) {
   EXPECT_EQ(r.plan.warnings[0], data.path() +
                                     ": ids that match no instance, and whose rows are not used: 1; the first is 99 (" +
                                     data.path() + ":4:1)");
+  EXPECT_EQ(
+      refused_settings(patients, {data.setting(), "sweep.lag=[0.0, 1.0]", "records.id=[3, 17, 99]"}),
+      "--set records.id=[3, 17, 99]: records.id = [3, 17, 99]: must have one id for all instances, or one for each of "
+      "the 2 instances; it has 3");
+  EXPECT_NE(refused_settings(patients, {data.setting(), fmt::format("sweep.table='{}'", table.path()),
+                                        "records.id='patient'", "sweep.zip={lag=[0.0, 1.0], absorption=[1.0, 1.1]}"})
+                .find("must have the key id with an id for each instance: rows of more than one table are combined"),
+            std::string::npos);
   // A column that is called id needs no mention; rows without one are those of all instances.
   const file named("people.csv", "id,elimination\n3,0.1\n17,0.3\n");
   const auto s = run(patients, {data.setting(), fmt::format("sweep.table='{}'", named.path()), "t=[0.0, 2.0]"});
@@ -331,13 +346,6 @@ TEST(Records, RefuseDataByLineAndColumn) {
             "--set records.dose='F': records = { dose = \"F\" }: must go with a run forward in time: recorded time "
             "events do not "
             "run backward");
-}
-
-std::string refused_settings(const std::string& model, const std::vector<std::string>& settings) {
-  try {
-    plan_of(model, settings);
-  } catch (const host::error& e) { return e.what(); }
-  return "accepted";
 }
 
 TEST(Records, MustBeGivenByTheSpec) {

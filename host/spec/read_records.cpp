@@ -25,19 +25,22 @@ std::map<std::string, std::vector<double>> read_arrays(const reading& r, const f
   return all;
 }
 
-/// The axis whose values are rows, if there is one alone: its instances have the ids of its rows, else each instance has its own.
-record_keys keys_of_axes(const reading& r) {
+/// The axis whose values are rows, if there is one alone: instances have the ids of its rows. Else each instance has its own.
+std::optional<record_keys> keys_of_rows(const reading& r) {
   std::int64_t stride = r.plan.samples, found = 0;
   record_keys keys;
   for (auto axis = r.plan.axes.rbegin(); axis != r.plan.axes.rend(); stride *= axis->count, ++axis)
     if (axis->of_rows && ++found == 1) keys = {axis->count, stride, {}};
-  return found == 1 ? keys : record_keys{r.plan.count, 1, {}};
+  return found == 1 ? std::optional(keys) : std::nullopt;
 }
 
 /// The ids that the spec gives, or a column of the swept table.
-void read_ids(reading& r, const std::optional<field>& section, record_keys& keys) {
+void read_ids(reading& r, const std::optional<field>& section, bool by_rows, record_keys& keys) {
   const auto entry = section ? section->find("id") : std::nullopt;
   if (!entry || entry->is_text()) {
+    if (!r.ids.empty() && !by_rows)
+      (section ? *section : r.root)
+          .fail("must have the key id with an id for each instance: rows of more than one table are combined");
     if (!r.ids.empty()) keys.ids = std::move(r.ids);
     else if (entry)
       entry->fail("must be the name of a column of sweep.table, or a list of numbers: there is no such column");
@@ -48,7 +51,7 @@ void read_ids(reading& r, const std::optional<field>& section, record_keys& keys
   if (count == 1) keys = {1, 1, std::move(keys.ids)};
   if (count != keys.count)
     entry->fail(fmt::format("must have one id for all instances, or one for each of the {} {}; it has {}", keys.count,
-                            keys.count == r.plan.count ? "instances" : "rows of the sweep", count));
+                            by_rows ? "rows of the sweep" : "instances", count));
 }
 
 /// A file, by its path, or { csv, others }.
@@ -111,12 +114,13 @@ void read_records(reading& r) {
     (section ? *section : r.root).fail("must go with a run forward in time: recorded time events do not run backward");
   if (r.plan.design.max_count > 0)
     (section ? *section : r.root).fail("must go without sample.until: new samples would have no records");
-  auto keys = keys_of_axes(r);
-  const std::int64_t known =
-      keys.count < r.plan.count || r.plan.axes.size() == 1 ? std::max(r.rows_of_table, keys.count) : keys.count;
-  read_ids(r, section, keys);
+  const auto of_rows = keys_of_rows(r);
+  auto keys = of_rows ? *of_rows : record_keys{r.plan.count, 1, {}};
+  const std::int64_t known = of_rows ? std::max(r.rows_of_table, keys.count) : keys.count;
+  read_ids(r, section, of_rows.has_value(), keys);
   const bool past = are_past(r, section);
-  const record_demand demand{keys, known, r.one_span && !past, r.first, keys.ids.empty()};
+  const record_demand demand{keys,    known,           of_rows ? "rows" : "instances", r.one_span && !past,
+                             r.first, keys.ids.empty()};
   std::vector<record> all;
   for (const time_event& event : events) {
     const auto entry = section ? section->find(event.name) : std::nullopt;

@@ -297,12 +297,11 @@ class row_reader {
   [[noreturn]] void refuse_unknown() const {
     const auto ids =
         demand_.keys.ids.empty()
-            ? fmt::format("the ids are 0 .. {}, the numbers of the {}", demand_.known - 1,
-                          demand_.keys.count < demand_.known ? "rows" : "instances")
+            ? fmt::format("the ids are 0 .. {}, the numbers of the {}", demand_.known - 1, demand_.numbered)
             : fmt::format("the ids are {} numbers such as {}", demand_.keys.ids.size(), demand_.keys.ids.front());
     throw error(exit_usage,
-                fmt::format("{}: id {}: matches no instance, and {} other ids do not either; {}; a column id of "
-                            "the swept table, or records.id, may name others",
+                fmt::format("{}: id {}: matches no instance, and {} other ids do not either; {}; a column id "
+                            "of the swept table, or records.id, may name others",
                             first_unknown_place_, first_unknown_, unknown_.size() - 1, ids));
   }
 

@@ -14,8 +14,9 @@ namespace saltus::host {
 /// What a run expects of its data.
 struct record_demand {
   const record_keys& keys;
-  std::int64_t known;  ///< number of ids without a list of them: rows of a sweep that are not run have one, too
-  bool has_start;      ///< no row may be before `start`
+  std::int64_t known;    ///< number of ids without a list of them: rows of a sweep that are not run have one, too
+  const char* numbered;  ///< what these ids number: "rows" or "instances"
+  bool has_start;        ///< no row may be before `start`
   double start;
   bool all_match = false;  ///< an id in the data that no instance has is an error; else it is a remark
   bool is_quiet = false;   ///< no remarks

@@ -114,20 +114,11 @@ std::string tables_of(const result_file& f, const model& m, given_arrays& arrays
   return text.empty() ? text : "\n[tables]\n" + text;
 }
 
-/// Records are read again from their files, which must be the same, or passed as arrays beside the text.
+/// [records] for one instance. Arrays that a program has passed are passed again.
 std::string records_of(const result_file& f, double id, given_arrays& arrays) {
-  const std::string text = f.text("records");
+  const auto text = records_of_instance(f.text("records"), f.text("sources"), f.path());
   if (text.empty()) return text;
   for (const auto* v : f.with_role("rows")) arrays[v->name] = f.column(*v);
-  std::istringstream lines(f.text("sources"));
-  for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);) {
-    std::error_code none;
-    if (text.find(toml_of(path)) == text.npos) continue;
-    if (!fs::is_regular_file(path, none) || hash_file(path) != hash)
-      throw error(exit_usage,
-                  fmt::format("{}: the rows of its records are in {}, which has changed since the run, or is gone",
-                              f.path(), path));
-  }
   return fmt::format("{}id = [{}]\n", text, toml_of(id));
 }
 
@@ -160,6 +151,29 @@ std::pair<double, bool> compared(const result_array& a, double was) {
 }
 
 }  // namespace
+
+std::string records_of_instance(const std::string& records, const std::string& sources, const std::string& file) {
+  if (records.empty()) return {};
+  std::istringstream lines(sources);
+  for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);) {
+    std::error_code none;
+    if (records.find(toml_of(path)) == records.npos) continue;
+    if (!fs::is_regular_file(path, none) || hash_file(path) != hash)
+      throw error(exit_usage,
+                  fmt::format("{}: the rows of its records are in {}, which has changed since the run, or is gone",
+                              file, path));
+  }
+  try {
+    const toml::table all = toml::parse(records);
+    std::string text = "\n[records]\n";
+    if (const auto* const entries = all["records"].as_table())
+      for (const auto& [key, value] : *entries)
+        text += fmt::format("{} = {}\n", key_text(key.str()), inline_text(value));
+    return text;
+  } catch (const toml::parse_error& e) {
+    throw error(exit_failure, fmt::format("{}: its records are no TOML: {}", file, e.description()));
+  }
+}
 
 std::string settings_of_instance(const std::string& settings, const std::string& file) {
   const names left_out = {"t",         "file",    "rows",       "statistics",    "model",

@@ -35,6 +35,10 @@ plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag
 /// file, for text that is not TOML.
 std::string settings_of_instance(const std::string& settings, const std::string& file);
 
+/// [records] of a result, where the rows of its instances are, but for their ids; empty: it has none. `sources` is that of
+/// the result. Throws `error` (exit_usage) if one of the files has changed since the run.
+std::string records_of_instance(const std::string& records, const std::string& sources, const std::string& file);
+
 /// The differences between the result of that plan and the file, to the bit: "final_lift is 0.1 and was 0.2"; empty:
 /// none.
 std::vector<std::string> differences(const result_arrays& made, const std::string& file, std::int64_t id);

@@ -323,6 +323,7 @@ NB_MODULE(_core, m) {
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
   m.def("keys", &keys, nb::sig("def keys() -> list[tuple[str, str, str]]"));
   m.def("settings_of_instance", &host::settings_of_instance, "settings"_a, "file"_a);
+  m.def("records_of_instance", &host::records_of_instance, "records"_a, "sources"_a, "file"_a);
   m.def("reserved_names", [] { return host::reserved_names(); });
   m.def("statistic_names",
         [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });

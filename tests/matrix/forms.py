@@ -175,6 +175,29 @@ class Timed(Form):
         return mode, np.array([z, y[1]]), False
 
 
+class Recorded(Timed):
+    """Doses by rows of data, later by p/10; two of them at one time."""
+
+    rows = ((0.25, 0.5), (0.25, 0.3), (0.9, 0.8), (1.7, 0.4), (2.3, 0.7))
+
+    def __init__(self):
+        super().__init__()
+        self.header = "recorded"
+        times, amounts = zip(*self.rows)
+        self.settings = f"records.dose = {{ columns = {{ time = {list(times)}, amount = {list(amounts)} }} }}"
+
+    def times(self, p, begin, end):
+        return [(t + 0.1 * p, "dose") for t in sorted({t for t, _ in self.rows})] + [(1.61, "cure")]
+
+    def act(self, due, mode, t, y, p, direction):
+        z = y[0]
+        if "dose" in due:
+            z = z + sum(amount for time, amount in self.rows if abs(time + 0.1 * p - t) < 1e-9)
+        if "cure" in due:
+            z = 0.5 * z
+        return mode, np.array([z, y[1]]), False
+
+
 class Modes(Form):
     def __init__(self):
         super().__init__("modes", ["x", "y", "z"], events=["dry", "wet", "dark"])
@@ -385,6 +408,7 @@ FORMS = {
         Sliding(),
         Tables(),
         Timed(),
+        Recorded(),
         Modes(),
         Stopping(),
     ]

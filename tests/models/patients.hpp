@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct patients {
-  static constexpr double span[]    = {0.0, 48.0};
-  static constexpr auto   time_unit = "h";
+  static constexpr double span[] = {0.0, 48.0};
+  static constexpr auto time_unit = "h";
 
   enum state { gut, blood, tissue };
   static constexpr saltus::variable<state> state_list[] = {
@@ -42,8 +42,8 @@ struct patients {
 
   static void rhs(const auto& at, auto& dy) {
     const auto exchange = at[to_tissue] * at[blood] - at[to_blood] * at[tissue];
-    dy[gut]    = -at[absorption] * at[gut];
-    dy[blood]  = at[absorption] * at[gut] + at[infusion] - at[elimination] * at[blood] - exchange;
+    dy[gut] = -at[absorption] * at[gut];
+    dy[blood] = at[absorption] * at[gut] + at[infusion] - at[elimination] * at[blood] - exchange;
     dy[tissue] = exchange;
   }
 
@@ -54,10 +54,10 @@ struct patients {
 
   static void transition(auto& now) {
     now.each_due(dose, [&](const auto& row) {
-      now[gut]      = now[gut] + now[bioavailability] * row[amount];
+      now[gut] = now[gut] + now[bioavailability] * row[amount];
       now[infusion] = now[infusion] + row[rate];
-      now[given]    = now[given] + 1.0;
-      now[last]     = row[amount];
+      now[given] = now[given] + 1.0;
+      now[last] = row[amount];
     });
   }
 };

@@ -97,8 +97,10 @@ class Accessor:
                 if event.columns is not None and columns:
                     records[name] = {"columns": columns, "others": "ignored"}
             inputs["records"] = {**records, **(options.pop("records", None) or {})}
-        told = _core.settings_of_instance(self._ds.attrs["settings"], self._ds.encoding.get("source", "the result"))
-        text = f"model = {toml(str(model.header))}\n" + told + self._ds.attrs.get("records", "")
+        attributes, file = self._ds.attrs, self._ds.encoding.get("source", "the result")
+        told = _core.settings_of_instance(attributes["settings"], file) + \
+            _core.records_of_instance(attributes.get("records", ""), attributes["sources"], file)
+        text = f"model = {toml(str(model.header))}\n" + told
         return model._run("text", text, {**inputs, **options})
 
     def instance(self, instance: int) -> xr.Dataset:
