@@ -178,7 +178,7 @@ class Timed(Form):
 class Recorded(Timed):
     """Doses by rows of data, later by p/10; two of them at one time."""
 
-    rows = ((0.25, 0.5), (0.25, 0.3), (0.9, 0.8), (1.7, 0.4), (2.3, 0.7))
+    rows = ((0.26, 0.5), (0.26, 0.3), (0.91, 0.8), (1.73, 0.4), (2.06, 0.2), (2.32, 0.7))
 
     def __init__(self):
         super().__init__()
