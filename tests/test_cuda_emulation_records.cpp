@@ -23,6 +23,13 @@ host::plan plan_with_rows(double tolerance) {
   return p;
 }
 
+TEST(cuda_emulation, records_are_given_to_lanes) {
+  const host::plan p = plan_with_rows(1e-6);
+  auto c = scattered_chunk(p, patients::lag, 0.0, 3.0, 40);
+  on_lanes<engine_of<patients, "tsit5", float, false>, 8>(host::settings_of(p), c);
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(c.final_discrete[static_cast<std::size_t>(40 * patients::given + i)], i % 10);
+}
+
 TEST(cuda_emulation, records) {
   expect_same_as_lanes<engine_of<patients, "dp5", double, true, reduction<reduce::max, false, patients::blood>>>(
       plan_with_rows(1e-6), patients::lag, 0.0, 3.0);

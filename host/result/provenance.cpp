@@ -237,8 +237,8 @@ std::string text_of_tables(const plan& p) {
 
 /// Files are among the sources, with their hashes; arrays are variables of the file.
 std::string text_of_records(const plan& p) {
+  if (!p.records) return none("records");
   std::string text;
-  if (!p.records) return text;
   for (const record& r : p.records->all()) {
     std::string bytes;
     for (const auto& [name, numbers] : r.arrays)

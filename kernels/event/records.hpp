@@ -39,7 +39,7 @@ SALTUS_FN vec<pack<T, W>, E::form::records> times_of_next_rows(const instance<E,
     const record_reader<E> data(records, k);
     for (int lane = 0; lane < W; ++lane) {
       const int64 next = x.next_row[k].get(lane);
-      r[k].set(lane, next < x.end_row[k].get(lane) ? data.time_of(next) : limits<T>::largest);
+      r[k].set(lane, next < x.end_row[k].get(lane) ? data.time_of(next) : static_cast<T>(limits<T>::largest));
     }
   }
   return r;
