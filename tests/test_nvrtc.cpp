@@ -165,7 +165,7 @@ void expect_that_all_compile(std::vector<combination> list) {
 
 TEST(nvrtc, one_of_each_family_compiles_for_sm_90) {
   auto list = one_of_each_family();
-  EXPECT_EQ(5u, list.size());
+  EXPECT_EQ(6u, list.size());
   expect_that_all_compile(std::move(list));
 }
 

@@ -168,6 +168,8 @@ TEST(Records, AtOneTimeComeInTheOrderOfTheDataAndAreOneEvent) {
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"dose", "dose", "dose", "check"})) << "with another at the end";
   EXPECT_EQ(discrete(r, "given"), 6);
   EXPECT_EQ(discrete(r, "last"), 2);
+  EXPECT_EQ(plan_of(patients, {data.setting(), "sample.count=3"}).warnings, std::vector<std::string>{})
+      << "instances differ by their records";
   const auto before = run(patients, with(tight, {data.setting(), "t=[0.0,1.5]"}));
   EXPECT_EQ(discrete(before, "last"), 20);
   EXPECT_EQ(discrete(before, "given"), 3);

@@ -196,7 +196,8 @@ void read_sweep(reading& r) {
 
 void count_instances(reading& r) {
   r.plan.count = r.plan.samples;
-  if (r.plan.count > 1 && r.plan.axes.empty() && r.plan.random.empty())
+  const bool have_rows = !recorded_events(r.model).empty();  // instances may differ by their records
+  if (r.plan.count > 1 && r.plan.axes.empty() && r.plan.random.empty() && !have_rows)
     r.plan.warnings.push_back(
         fmt::format("all {} instances are the same: [sweep] or [sample] says what varies, as in --set "
                     "'sample.{}={{uniform=[1,2]}}'",

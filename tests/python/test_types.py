@@ -36,7 +36,7 @@ def test_public_functions_say_what_they_take_and_return(function):
 
 def test_the_keywords_that_checkers_know_are_those_there_are():
     named = {name for name, p in inspect.signature(_keywords.run).parameters.items() if p.kind is p.KEYWORD_ONLY}
-    own = {"file", "replace", "progress", "zip", "problem", "tables", "settings"}
+    own = {"file", "replace", "progress", "zip", "problem", "tables", "records", "settings"}
     assert named == own | _settings.KEYS.keys() | {*_settings.SECTIONS} | {*_settings.TIMES}
     for function in (saltus.Model.run, saltus.run):
         assert named < inspect.signature(function).parameters.keys()
