@@ -99,7 +99,14 @@ void print_quantities(const char* title, const std::vector<quantity>& list, bool
          q.about, q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
 }
 
+std::string schedule_text(const time_event& e) {
+  if (e.capacity == 0) return {};
+  return fmt::format(" (scheduled, at most {} under way{})", e.capacity,
+                     e.carries == 0 ? "" : fmt::format(", each with {}", counted(static_cast<std::size_t>(e.carries), "number")));
+}
+
 json describe_json(const model& m) {
+  const auto discretes = declared_discretes(m);
   const auto quantities = [](const std::vector<quantity>& list, bool are_states = false) {
     json a = json::array();
     for (const auto& q : list) {
@@ -118,7 +125,11 @@ json describe_json(const model& m) {
                           {"may_slide", g.slides},
                           {"about", g.about}});
   json time_events = json::array();
-  for (const auto& i : m.time_events) time_events.push_back(json{{"name", i.name}, {"about", i.about}});
+  for (const auto& i : m.time_events)
+    time_events.push_back(
+        json{{"name", i.name}, {"about", i.about}, {"capacity", i.capacity}, {"carries", i.carries}});
+  json streams = json::array();
+  for (const auto& s : m.streams) streams.push_back(json{{"name", s.name}, {"about", s.about}});
   json tables = json::array();
   for (const auto& t : m.tables)
     tables.push_back(json{{"name", t.name},
@@ -141,7 +152,7 @@ json describe_json(const model& m) {
               {"singular_mass", m.singular_mass},
               {"states", quantities(m.states, true)},
               {"parameters", quantities(m.parameters)},
-              {"discretes", quantities(m.discretes)},
+              {"discretes", quantities({discretes.begin(), discretes.end()})},
               {"coordinates", m.coordinates},
               {"constraints", constraints},
               {"invariants", quantities(m.invariants)},
@@ -149,6 +160,7 @@ json describe_json(const model& m) {
               {"structure", structure_json(m)},
               {"guards", guards},
               {"time_events", time_events},
+              {"streams", streams},
               {"tables", tables},
               {"outputs", quantities(m.outputs)}};
 }
@@ -187,7 +199,8 @@ int describe(const std::string& name, bool as_json, bool by_array) {
   print_structure(m);
   print_quantities("states (initial value, unit, meaning)", m.states, true);
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
-  print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
+  const auto discretes = declared_discretes(m);
+  print_quantities("discrete variables (initial value, unit, meaning)", {discretes.begin(), discretes.end()}, true);
   print_quantities("outputs (unit, meaning)", m.outputs, false);
   if (!m.constraints.empty()) tell("\nconstraints (kind, unit, meaning)\n");
   for (const auto& c : m.constraints)
@@ -203,7 +216,9 @@ int describe(const std::string& name, bool as_json, bool by_array) {
     tell("  {:<18} {:<8} {:<9} {:>6} {:<10} {}\n", t.name, name_of(t.between), name_of(t.beyond),
          t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit, t.about);
   if (!m.time_events.empty()) tell("\ntime events (meaning)\n");
-  for (const auto& i : m.time_events) tell("  {:<18} {}\n", i.name, i.about);
+  for (const auto& i : m.time_events) tell("  {:<18} {}{}\n", i.name, i.about, schedule_text(i));
+  if (!m.streams.empty()) tell("\nrandom streams (meaning)\n");
+  for (const auto& s : m.streams) tell("  {:<18} {}\n", s.name, s.about);
   return exit_ok;
 }
 

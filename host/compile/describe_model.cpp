@@ -112,7 +112,12 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
                         text_or_none(d->guards[i].about), d->guards[i].slides != 0});
   for (int i = 0; i < d->time_event_count; ++i)
-    m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about)});
+    m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about), d->time_events[i].capacity,
+                             d->time_events[i].carries});
+  for (int i = 0; i < d->stream_count; ++i)
+    m.streams.push_back({d->streams[i].name, text_or_none(d->streams[i].about)});
+  m.kept = d->kept_count;
+  m.random_key = d->random_key;
   m.tables = tables(d->tables, d->table_count);
   m.t_begin = d->t_begin;
   m.t_end = d->t_end;

@@ -202,6 +202,18 @@ swept_time find_time(reading& r, target::kind which) {
   return {};
 }
 
+/// Scheduled time events have no meaning backward in time.
+void refuse_backward(const reading& r, const char* swept) {
+  names scheduled;
+  for (const time_event& e : r.model.time_events)
+    if (e.capacity > 0) scheduled.push_back(e.name);
+  const auto t = r.root.find("t");
+  (t ? *t : r.given.at(swept))
+      .fail(fmt::format("must have its begin before its end: {} schedules time events ({}), which come later, so its runs "
+                        "go forward in time",
+                        r.model.name, fmt::join(scheduled, ", ")));
+}
+
 /// All instances must run in the same direction of time. Stores the hull of all spans in r.first and r.last.
 void check_span(reading& r) {
   const auto begin = find_time(r, target::kind::t_begin);
@@ -210,6 +222,7 @@ void check_span(reading& r) {
   const auto end_at = [&](std::int64_t i) { return end.on ? value_at(*end.column, i) : r.plan.t_end; };
   r.first = begin_at(0), r.last = end_at(0);
   r.plan.backward = r.first > r.last;
+  if (r.plan.backward && schedules(r.model)) refuse_backward(r, end.on ? "t_end" : "t_begin");
   r.one_span = !begin.on && !end.on;
   const auto check = [&](double t_begin, double t_end) {
     if (r.is_before(t_begin, t_end)) return;

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 21;
+inline constexpr int version = 22;
 
 using saltus::equations;
 using enum equations;
@@ -37,6 +37,14 @@ struct guard {
 
 /// An event whose time is known in advance.
 struct time_event {
+  const char* name;
+  const char* about;
+  int capacity;  ///< number of items that transitions may have scheduled at the same time; 0: it is not scheduled
+  int carries;   ///< numbers that each of them carries
+};
+
+/// A stream of random numbers.
+struct stream {
   const char* name;
   const char* about;
 };
@@ -85,12 +93,16 @@ struct description {
   const char* title;
   const char* source;
   const char* time_unit;  ///< empty: not known
-  int state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count, table_count;
+  int state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count, table_count,
+      stream_count;
+  int kept_count;  ///< the last ones of the discrete variables, which the engine keeps: queues and random streams
+  int random_key;  ///< index of the first of four discrete variables with the key of an instance; -1: no random streams
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
   const guard* guards;
   const time_event* time_events;
+  const stream* streams;
   const quantity* outputs;
   const declared_table* tables;
   /// Constraints of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.

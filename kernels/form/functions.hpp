@@ -182,7 +182,14 @@ struct model_functions {
     when.t = Time::of_model(t);
     when.sound = mask_of<Real>::all(true);
     each<time_events>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
-    if constexpr (time_events > 0) Model::time_events(point_at(t, y, c), when);
+    if constexpr (kinds::has_time_events) Model::time_events(point_at(t, y, c), when);
+    if constexpr (kinds::schedules) {
+      static_assert(time_sign > 0, "scheduled events are for runs forward in time");
+      each<time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+        const Real first = detail::event_queue<Model, Real>::next(c.d, queue_of<Model>(i), t);
+        when.next[i] = select(first < when.next[i], first, when.next[i]);
+      });
+    }
     sound = when.sound;
     return when.next;
   }

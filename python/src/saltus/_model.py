@@ -79,6 +79,7 @@ class Model:
         self.parameters = {row[0]: Quantity(*row) for row in about["parameters"]}
         self.outputs = {row[0]: Quantity(*row) for row in about["outputs"]}
         self.discretes = {row[0]: Quantity(*row) for row in about["discretes"]}
+        self._kept = {row[0]: Quantity(*row) for row in about["kept"]}  # what saltus keeps for the model: queues and random streams
         self.tables = {row[0]: Table(*row) for row in about["tables"]}
         self.guards = {row[0]: Guard(*row) for row in about["guards"]}
         self.time_events = {row[0]: TimeEvent(*row) for row in about["time_events"]}
@@ -128,7 +129,7 @@ class Model:
         return self._planned(kind, what, self._settings(options), file)
 
     def _settings(self, options: Mapping[str, Any]) -> Settings:
-        return Settings(options, self.parameters, {**self.states, **self.discretes})
+        return Settings(options, self.parameters, {**self.states, **self.discretes, **self._kept})
 
     def _planned(self, kind: str, what: str, settings: Settings, file: Union[str, os.PathLike, None]) -> Any:
         try:
