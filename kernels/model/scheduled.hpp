@@ -7,6 +7,9 @@
 
 namespace saltus {
 
+/// A delay from which on nothing is scheduled: a number that a spec can give, below the largest float.
+inline constexpr double never_ends = 1e30;
+
 /// An item of a queue: the time at which it is due, and the numbers that it carries.
 template <class Real, int N>
 struct scheduled_item {
@@ -36,13 +39,13 @@ struct event_queue {
       : d(all), is(queue_of<Model>(event)) {}
   SALTUS_FN Real& waiting() const { return d[is.first]; }
 
-  /// Schedules an item at t + delay, behind the first places. An infinite delay never ends.
+  /// Schedules an item at t + delay, behind the first places; nothing if the delay never ends.
   SALTUS_FN void insert(Real t, Real delay, const Real (&carried)[most_carried > 0 ? most_carried : 1],
                         int first_place) const {
     item one{t + delay, {}};
     for (int k = 0; k < most_carried; ++k) one.numbers[k] = carried[k];
     const auto sound = waiting() >= Real(0.0), right = delay >= Real(0.0);
-    const auto comes = sound & right & (one.t <= Real(limits<scalar_of<Real>>::largest));
+    const auto comes = sound & right & (delay < Real(never_ends));
     const auto fits = comes & (waiting() < Real(static_cast<double>(is.capacity)));
     auto moves = mask_of<Real>::all(false);
     for (int place = first_place; place < is.capacity; ++place) {

@@ -380,7 +380,8 @@ struct start {
   SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
     return y[values::first(i + member) + k];
   }
-  /// Schedules a time event at t + delay, delay >= 0, with the numbers that it carries. An infinite delay schedules nothing.
+  /// Schedules a time event at t + delay, delay >= 0, with the numbers that it carries. A delay of 1e30 or more schedules
+  /// nothing.
   template <class Delay, class... Numbers>
   SALTUS_FN void after(typename kinds::time_event i, const Delay& delay, const Numbers&... numbers) {
     detail::schedule_item<Model>(modes, static_cast<int>(i), t, delay, 0, numbers...);
@@ -560,7 +561,7 @@ struct event {
   // Scheduled time events.
 
   /// Schedules a time event at t + delay, delay >= 0, with the numbers that it carries. With delay 0 it is due in the next transition at this
-  /// time; an infinite delay schedules nothing.
+  /// time; a delay of 1e30 or more schedules nothing.
   template <class Delay, class... Numbers>
   SALTUS_FN void after(typename kinds::time_event i, const Delay& delay, const Numbers&... numbers) {
     const int e = static_cast<int>(i);

@@ -11,9 +11,9 @@ struct relay_race {
   enum parameter { delay, again, jump, first, period };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {delay, 2.5, "s", "time between a tick and its item"},
-      {again, 1e300, "s", "time between an item and one that it schedules"},
+      {again, 1e30, "s", "time between an item and one that it schedules"},
       {jump, 1.0, "1", "carried by an item"},
-      {first, 1e300, "s", "delay of the item that the start schedules"},
+      {first, 1e30, "s", "delay of the item that the start schedules"},
       {period, 1.0, "s", "time between ticks"},
   };
 
