@@ -165,8 +165,8 @@ TEST(RandomStreams, FailuresAndRepairsHaveTheirMoments) {
   using six = std::array<double, 6>;
   const auto f = [](const six& y) {
     const auto& [p1, p0, m1, m0, s1, s0] = y;
-    return six{m * p0 - l * p1,        l * p1 - m * p0, m * m0 - l * m1, l * (m1 + p1) - m * m0, m * s0 - l * s1,
-               l * (s1 + 2 * m1 + p1) - m * s0};
+    return six{m * p0 - l * p1,        l * p1 - m * p0, m * m0 - l * m1,
+               l * (m1 + p1) - m * m0, m * s0 - l * s1, l * (s1 + 2 * m1 + p1) - m * s0};
   };
   const auto plus = [](six y, double h, const six& k) {
     for (std::size_t i = 0; i < 6; ++i) y[i] += h * k[i];

@@ -98,12 +98,28 @@ TEST(ScheduledEvents, ANegativeDelayEndsTheInstance) {
   }
 }
 
+TEST(ScheduledEvents, AreRefusedWhereTheyHaveNoPlace) {
+  // In `mode`; for a time event that is not scheduled; with a number for an item that carries none. The items of the others are not asked
+  // for by the transition and are dropped.
+  const auto r = run(test_model("misused_schedules"), with(tight, {"sweep.how=[0.0, 1.0, 2.0, 3.0, 4.0]"}));
+  for (const std::size_t i : {0u, 4u}) {
+    EXPECT_EQ(name_of(r.status[i]), "finished") << i;
+    EXPECT_EQ(times_of(r, "loaded", static_cast<std::int64_t>(i)), std::vector<double>{2});
+    EXPECT_EQ(discrete(r, "loaded_waiting", static_cast<std::int64_t>(i)), 0);
+  }
+  for (const std::size_t i : {1u, 2u, 3u}) {
+    EXPECT_EQ(name_of(r.status[i]), "bad_schedule") << i;
+    EXPECT_EQ(r.t_final[i], 1) << i;
+  }
+}
+
 TEST(ScheduledEvents, RunForwardAlone) {
   try {
     plan_of(race, {"t=[5.0, 0.0]"});
     FAIL();
   } catch (const std::exception& e) {
-    EXPECT_NE(std::string(e.what()).find("relay_race schedules time events (item), which come later"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("relay_race schedules time events (item), which come later"),
+              std::string::npos)
         << e.what();
   }
 }
@@ -164,7 +180,8 @@ std::vector<spike> simulate_neurons(double end, double weight, double delay) {
     int source;
   };
   std::vector<double> v(n), drive(n);
-  for (int i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = 0.045 * i, drive[static_cast<std::size_t>(i)] = 1.3 + 0.0137 * i;
+  for (int i = 0; i < n; ++i)
+    v[static_cast<std::size_t>(i)] = 0.045 * i, drive[static_cast<std::size_t>(i)] = 1.3 + 0.0137 * i;
   std::vector<arrival> under_way;
   std::vector<spike> spikes;
   for (double t = 0;;) {
@@ -219,7 +236,8 @@ TEST(ScheduledEvents, SpikesTravelLongerThanTheTimeBetweenTwo) {
 // ------------------------------------------------------------------------------------------------------- a controller
 
 /// x at time `end` of the sampled loop, from event to event: between two of them x = u + (x0 - u) exp(-t).
-double simulate_loop(double gain, double period, double transport, double jitter, double end, std::vector<double>* times) {
+double simulate_loop(double gain, double period, double transport, double jitter, double end,
+                     std::vector<double>* times) {
   struct command {
     double time, value;
   };
@@ -298,8 +316,11 @@ TEST(ScheduledEvents, OfAllMethodsAndOfConstraints) {
   for (const char* how : {"detection=certified", "method=radau5", "method=taylor16", "method=tsit5"}) {
     const auto r = run(belt, with(tight, {how}));
     EXPECT_EQ(discrete(r, "order"), 12356) << how;
-    EXPECT_NEAR(r.final("bin"), 1.5 * std::exp(-0.57) + 2.5 * std::exp(-0.47) + 3.5 * std::exp(-0.37) +
-                                    5.5 * std::exp(-0.17) + 6.5 * std::exp(-0.07), 1e-7) << how;
+    EXPECT_NEAR(r.final("bin"),
+                1.5 * std::exp(-0.57) + 2.5 * std::exp(-0.47) + 3.5 * std::exp(-0.37) + 5.5 * std::exp(-0.17) +
+                    6.5 * std::exp(-0.07),
+                1e-7)
+        << how;
   }
 }
 
@@ -307,8 +328,9 @@ TEST(ScheduledEvents, OfAllMethodsAndOfConstraints) {
 
 TEST(ScheduledEvents, HaveTheSameBitsEverywhere) {
   const auto go = [](std::vector<std::string> more) {
-    return run(neurons, with({"rtol=1e-6", "output.events=true", "t=[0.0, 7.0]", "sweep.weight={from=-0.1, to=0.12, count=37}"},
-                             more));
+    return run(
+        neurons,
+        with({"rtol=1e-6", "output.events=true", "t=[0.0, 7.0]", "sweep.weight={from=-0.1, to=0.12, count=37}"}, more));
   };
   const auto reference = go({"run.lanes=1", "run.threads=1"});
   for (const int lanes : {4, 8})
@@ -343,7 +365,8 @@ TEST(ScheduledEvents, UnderWayGoOnInAnotherRun) {
     for (const auto& d : half.plan.model.discretes) from.push_back(set("initial." + d.name, discrete(half, d.name)));
     const auto rest = run(belt, with(with(tight, {"parameters.travel=3.3"}), from));
     EXPECT_NEAR(rest.final("bin"), whole.final("bin"), 1e-8);
-    for (const auto& d : whole.plan.model.discretes) EXPECT_EQ(discrete(rest, d.name), discrete(whole, d.name)) << d.name;
+    for (const auto& d : whole.plan.model.discretes)
+      EXPECT_EQ(discrete(rest, d.name), discrete(whole, d.name)) << d.name;
     auto times = times_of(half);
     for (const double t : times_of(rest)) times.push_back(t);
     EXPECT_EQ(times, times_of(whole)) << split;

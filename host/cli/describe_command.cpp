@@ -101,8 +101,9 @@ void print_quantities(const char* title, const std::vector<quantity>& list, bool
 
 std::string schedule_text(const time_event& e) {
   if (e.capacity == 0) return {};
-  return fmt::format(" (scheduled, at most {} under way{})", e.capacity,
-                     e.carries == 0 ? "" : fmt::format(", each with {}", counted(static_cast<std::size_t>(e.carries), "number")));
+  return fmt::format(
+      " (scheduled, at most {} under way{})", e.capacity,
+      e.carries == 0 ? "" : fmt::format(", each with {}", counted(static_cast<std::size_t>(e.carries), "number")));
 }
 
 json describe_json(const model& m) {
@@ -126,8 +127,7 @@ json describe_json(const model& m) {
                           {"about", g.about}});
   json time_events = json::array();
   for (const auto& i : m.time_events)
-    time_events.push_back(
-        json{{"name", i.name}, {"about", i.about}, {"capacity", i.capacity}, {"carries", i.carries}});
+    time_events.push_back(json{{"name", i.name}, {"about", i.about}, {"capacity", i.capacity}, {"carries", i.carries}});
   json streams = json::array();
   for (const auto& s : m.streams) streams.push_back(json{{"name", s.name}, {"about", s.about}});
   json tables = json::array();

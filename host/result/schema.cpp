@@ -168,8 +168,8 @@ class field_list : all_dimensions {
     const auto all = [&](const std::vector<quantity>& list, std::vector<double> chunk_data::*array) {
       const bool of_discretes = &list == &m_.discretes;
       for (std::size_t j = 0; j < list.size(); ++j)
-        add("final_" + list[j].name, of_discretes && is_kept(m_, j) ? "kept" : "final", list[j].unit, about(list[j]) + ", at t_final", axes{instance}, NC_DOUBLE,
-            column(array, j));
+        add("final_" + list[j].name, of_discretes && is_kept(m_, j) ? "kept" : "final", list[j].unit,
+            about(list[j]) + ", at t_final", axes{instance}, NC_DOUBLE, column(array, j));
     };
     all(m_.states, &chunk_data::final_state);
     all(m_.outputs, &chunk_data::final_output);

@@ -188,6 +188,11 @@ inline std::span<const quantity> declared_discretes(const model& m) {
   return std::span(m.discretes).first(m.discretes.size() - static_cast<std::size_t>(m.kept));
 }
 
+/// Those that the engine keeps for it.
+inline std::span<const quantity> kept_discretes(const model& m) {
+  return std::span(m.discretes).last(static_cast<std::size_t>(m.kept));
+}
+
 /// Is this discrete variable one that the engine keeps?
 inline bool is_kept(const model& m, std::size_t discrete) { return discrete >= declared_discretes(m).size(); }
 

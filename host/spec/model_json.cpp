@@ -86,7 +86,8 @@ json json_of(const model& m) {
   for (const guard& g : m.guards)
     guards.push_back(json::array(
         {g.name, static_cast<int>(g.direction), static_cast<int>(g.sidedness), g.terminal, g.about, g.slides}));
-  for (const time_event& e : m.time_events) time_events.push_back(json::array({e.name, e.about, e.capacity, e.carries}));
+  for (const time_event& e : m.time_events)
+    time_events.push_back(json::array({e.name, e.about, e.capacity, e.carries}));
   for (const random_stream& s : m.streams) streams.push_back(json::array({s.name, s.about}));
   for (const tabulated& t : m.tables)
     tables.push_back(json::array(
@@ -139,7 +140,8 @@ model model_from(const json& all) {
     for (const json& e : all.at("time_events"))
       m.time_events.push_back(
           {e.at(0).get<std::string>(), e.at(1).get<std::string>(), e.at(2).get<int>(), e.at(3).get<int>()});
-    for (const json& s : all.at("streams")) m.streams.push_back({s.at(0).get<std::string>(), s.at(1).get<std::string>()});
+    for (const json& s : all.at("streams"))
+      m.streams.push_back({s.at(0).get<std::string>(), s.at(1).get<std::string>()});
     const int discretes = static_cast<int>(m.discretes.size());
     m.kept = choice_in<int>(all.at("kept"), 0, discretes);
     m.random_key = choice_in<int>(all.at("random_key"), -1, discretes - 4);

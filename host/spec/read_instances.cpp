@@ -28,7 +28,7 @@ std::optional<target> target_called(const reading& r, const std::string& name, b
 
 names names_of_targets(const reading& r, bool times) {
   const auto quantities =
-      joined(joined(names_of(r.model.parameters), names_of(r.model.states)), names_of(r.model.discretes));
+      joined(joined(names_of(r.model.parameters), names_of(r.model.states)), names_of(declared_discretes(r.model)));
   return times ? joined(quantities, {"t_begin", "t_end"}) : quantities;
 }
 
@@ -98,7 +98,8 @@ void read_fixed(reading& r) {
     for (const auto& entry : table->entries()) read(entry, r.model.parameters, r.plan.parameters);
   }
   if (const auto table = r.root.find("initial")) {
-    table->only(joined(joined(names_of(r.model.states), names_of(r.model.discretes)), {"from"}));
+    table->only(joined(joined(names_of(r.model.states), names_of(declared_discretes(r.model))), {"from"}),
+                names_of(kept_discretes(r.model)));
     for (const auto& entry : table->entries()) {
       if (from && entry.key() == from->key()) continue;
       if (entry.key() == "from" && index_of(r.model.states, "from") < 0 && index_of(r.model.discretes, "from") < 0)
@@ -209,9 +210,10 @@ void refuse_backward(const reading& r, const char* swept) {
     if (e.capacity > 0) scheduled.push_back(e.name);
   const auto t = r.root.find("t");
   (t ? *t : r.given.at(swept))
-      .fail(fmt::format("must have its begin before its end: {} schedules time events ({}), which come later, so its runs "
-                        "go forward in time",
-                        r.model.name, fmt::join(scheduled, ", ")));
+      .fail(fmt::format(
+          "must have its begin before its end: {} schedules time events ({}), which come later, so its runs "
+          "go forward in time",
+          r.model.name, fmt::join(scheduled, ", ")));
 }
 
 /// All instances must run in the same direction of time. Stores the hull of all spans in r.first and r.last.
@@ -258,7 +260,8 @@ target target_of(reading& r, const field& entry, bool times, const names& others
 
 std::vector<field> quantities_of(const reading& r, const field& table) {
   table.only(table.key() == "parameters" ? names_of(r.model.parameters)
-                                         : joined(names_of(r.model.states), names_of(r.model.discretes)));
+                                         : joined(names_of(r.model.states), names_of(declared_discretes(r.model))),
+             names_of(kept_discretes(r.model)));
   return table.entries();
 }
 

@@ -152,7 +152,8 @@ inline constexpr status_row status_table[] = {
      "became too stiff for an explicit method, for so long that rounding in a Rosenbrock method may break conservation "
      "laws",
      "use method = \"auto\" or radau5", status_group::failed},
-    {status::queue_full, "queue_full", "more items of a time event were scheduled at the same time than it has room for",
+    {status::queue_full, "queue_full",
+     "more items of a time event were scheduled at the same time than it has room for",
      "raise its capacity in time_event_list, .scheduled(n), or let the model cancel what need not come",
      status_group::failed},
 };

@@ -28,6 +28,7 @@ template <class Model, class Real>
 SALTUS_FN status fault_of_queues(const vec<Real, detail::kinds<Model>::discrete_count>& d) {
   for (int i = 0; i < detail::kinds<Model>::time_event_count; ++i) {
     const auto queue = queue_of<Model>(i);
+    if (queue.capacity == 0) continue;
     if (!bool(d[queue.first] >= Real(0.0))) return status::bad_schedule;
     if (bool(d[queue.first] > Real(static_cast<double>(queue.capacity)))) return status::queue_full;
   }
@@ -39,6 +40,7 @@ template <class E, class Real>
 SALTUS_FN void end_at_faults(instance<E, Real>& x, mask_of<Real> where) {
   each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto queue = queue_of<typename E::Model>(i);
+    if (queue.capacity == 0) return;
     const Real waiting = x.constants.d[queue.first];
     end_where(x.status, where & !(waiting >= Real(0.0)), status::bad_schedule);
     end_where(x.status, where & (waiting > Real(static_cast<double>(queue.capacity))), status::queue_full);

@@ -147,9 +147,10 @@ struct contract : detail::kinds<Model> {
       kinds::time_event_count == 0 || has_time_events || kinds::queues.all,
       "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when), or "
       "schedule all of them: {fire, \"...\"}.scheduled(8)");
-  static_assert(kinds::queues.sound,
-                "a scheduled time event has a capacity of 1 to 4096 items, .scheduled(n), each carrying up to 8 numbers, "
-                ".carrying(k)");
+  static_assert(
+      kinds::queues.sound,
+      "a scheduled time event has a capacity of 1 to 4096 items, .scheduled(n), each carrying up to 8 numbers, "
+      ".carrying(k)");
   static_assert(kinds::time_event_count > 0 || !has_time_events,
                 "the model gives times of time events but does not list them: add enum time_event { ... }; and "
                 "time_event_list[]");

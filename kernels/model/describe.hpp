@@ -383,6 +383,7 @@ struct describe {
       if constexpr (c::schedules)
         detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
           const auto queue = queue_of<Model>(i);
+          if (queue.capacity == 0) return;
           keep(queue.first, name, "_waiting", -1, -1, "number of items under way");
           for (int place = 0; place < v.capacity; ++place) {
             keep(queue.time(place), name, "_time", place, -1, "time at which an item is due");

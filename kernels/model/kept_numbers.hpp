@@ -28,7 +28,7 @@ struct queue_table {
 
 inline constexpr int most_carried = 8, largest_capacity = 4096;
 
-/// A model that schedules any time event has a queue for each, so that the wrong one has a full queue of no places.
+/// A time event that is not scheduled has the number of items of another one, to mark a fault.
 template <class Model, int N>
 constexpr queue_table<N> make_queue_table(int first) {
   queue_table<N> r{};
@@ -36,11 +36,12 @@ constexpr queue_table<N> make_queue_table(int first) {
   r.all = N > 0;
   if constexpr (N > 0) {
     bool any = false;
-    for (const auto& e : Model::time_event_list) any = any || e.capacity != 0 || e.carries != 0;
+    for (const auto& e : Model::time_event_list) any = any || e.capacity > 0;
     int at = 0;
     for (const auto& e : Model::time_event_list) {
-      r.of[at++] = {e.capacity, e.carries, any ? first + r.numbers : -1};
-      if (any) r.numbers += 1 + e.capacity * (1 + e.carries);
+      const bool has_queue = e.capacity > 0;
+      r.of[at++] = {e.capacity, e.carries, has_queue ? first + r.numbers : any ? first : -1};
+      if (has_queue) r.numbers += 1 + e.capacity * (1 + e.carries);
       r.most_carried = e.carries > r.most_carried ? e.carries : r.most_carried;
       r.all = r.all && e.capacity > 0;
       r.sound = r.sound && 0 <= e.capacity && e.capacity <= largest_capacity && 0 <= e.carries &&

@@ -35,8 +35,7 @@ struct event_queue {
   vec<Real, kinds<Model>::discrete_count>& d;
   queue_traits is;
 
-  SALTUS_FN event_queue(vec<Real, kinds<Model>::discrete_count>& all, int event)
-      : d(all), is(queue_of<Model>(event)) {}
+  SALTUS_FN event_queue(vec<Real, kinds<Model>::discrete_count>& all, int event) : d(all), is(queue_of<Model>(event)) {}
   SALTUS_FN Real& waiting() const { return d[is.first]; }
 
   /// Schedules an item at t + delay, behind the first places; nothing if the delay never ends.
@@ -119,7 +118,7 @@ SALTUS_FN void schedule_item(vec<Real, kinds<Model>::discrete_count>& d, int eve
   const event_queue<Model, Real> queue(d, event);
   Real carried[most > 0 ? most : 1] = {as_real<Real>(numbers)...};
   for (int k = sizeof...(numbers); k < most; ++k) carried[k] = Real(0.0);
-  if (static_cast<int>(sizeof...(numbers)) > queue.is.carries && queue.is.capacity > 0) queue.refuse();
+  if (static_cast<int>(sizeof...(numbers)) > queue.is.carries || queue.is.capacity == 0) queue.refuse();
   else queue.insert(t, as_real<Real>(delay), carried, first_place);
 }
 

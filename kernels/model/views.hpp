@@ -310,9 +310,10 @@ struct point {
     return modes[static_cast<int>(i) + k] > Real(0.5);
   }
   /// Number of items of a scheduled time event that are under way.
-  SALTUS_FN const Real& waiting(typename kinds::time_event i) const {
+  SALTUS_FN Real waiting(typename kinds::time_event i) const {
     static_assert(kinds::schedules, "no time event of the model is scheduled");
-    return modes[queue_of<Model>(static_cast<int>(i)).first];
+    const auto queue = queue_of<Model>(static_cast<int>(i));
+    return queue.capacity == 0 ? Real(0.0) : modes[queue.first];
   }
   /// L of Compere 5.3, held through the step: true if g >= 0 when the step began.
   SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {
@@ -503,7 +504,7 @@ struct event {
   bool is_undecided = false;  ///< a contact of an impact neither pushes nor opens, but would with other parameters
   detail::kept_impulses<Model, Real> impulses{};
   detail::states_of_event<Model, Real> states{};
-  bool may_schedule = false;              ///< this is a transition, or a rest
+  bool may_schedule = false;               ///< this is a transition, or a rest
   detail::items_at_hand<Model> at_hand{};  ///< items that are due and have not been given
 
   SALTUS_FN void begin() { states.show(y); }

@@ -23,6 +23,7 @@ SALTUS_FN Real quotient_of_polynomials(Real x, const double (&above)[8], const d
 template <class T, int W>
 SALTUS_FN pack<T, W> normal_quantile(pack<T, W> u) {
   using Real = pack<T, W>;
+  // clang-format off
   constexpr double a[] = {3.3871328727963666080,     1.3314166789178437745e+2, 1.9715909503065514427e+3,
                           1.3731693765509461125e+4,  4.5921953931549871457e+4, 6.7265770927008700853e+4,
                           3.3430575583588128105e+4,  2.5090809287301226727e+3};
@@ -41,6 +42,7 @@ SALTUS_FN pack<T, W> normal_quantile(pack<T, W> u) {
   constexpr double f[] = {1.0,                       5.99832206555887937690e-1, 1.36929880922735805310e-1,
                           1.48753612908506148525e-2, 7.86869131145613259100e-4, 1.84631831751005468180e-5,
                           1.42151175831644588870e-7, 2.04426310338993978564e-15};
+  // clang-format on
   const Real q = u - Real(0.5);
   const Real centre = q * detail::quotient_of_polynomials(Real(0.180625) - q * q, a, b);
   const Real r = sqrt(-log(min(u, Real(1.0) - u)));

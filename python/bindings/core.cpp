@@ -80,7 +80,7 @@ nb::dict description(const model& m) {
   d["parameters"] = quantities(m.parameters);
   d["outputs"] = quantities(m.outputs);
   d["discretes"] = quantities(host::declared_discretes(m));
-  d["kept"] = quantities(std::span(m.discretes).last(static_cast<std::size_t>(m.kept)));
+  d["kept"] = quantities(host::kept_discretes(m));
   nb::list guards, time_events, tables;
   for (const auto& g : m.guards) {
     const char* const direction = g.direction == abi::rising    ? "rising"
