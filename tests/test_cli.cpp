@@ -370,7 +370,7 @@ TEST_F(cli, what_is_under_way_goes_on_from_a_file) {
   made(of, {"-o", "whole.nc"});
   made(of, {"--set", "t=[0.0, 4.2]", "-o", "half.nc"});
   made({"--set", "initial.from='half.nc'", "--set", "t=10.0", "--set", "output.events=true"}, {"-o", "rest.nc"});
-  const netcdf whole(folder() / "whole.nc"), half(folder() / "half.nc"), rest(folder() / "rest.nc");
+  const results whole(folder() / "whole.nc"), half(folder() / "half.nc"), rest(folder() / "rest.nc");
   for (const char* name : {"final_failures", "final_noise", "final_change_time_0", "final_random_key_2",
                            "final_motion_draws_0", "final_waiting_times_draws_0"})
     EXPECT_EQ(rest[name], whole[name]) << name;

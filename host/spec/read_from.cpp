@@ -114,9 +114,10 @@ class continuation {
       if (e.capacity == 0 || r_.given.contains(waiting)) continue;
       const auto numbers = column(*file_.find("final_" + waiting));
       if (std::all_of(numbers.begin(), numbers.end(), [](double n) { return n == 0; })) continue;
-      begin.fail(fmt::format("must be the end alone, such as t = 20.0: {} has items of {} under way, which are due after the "
-                             "times at which its instances ended; [initial] {} = 0.0 drops them",
-                             name(), e.name, waiting));
+      begin.fail(
+          fmt::format("must be the end alone, such as t = 20.0: {} has items of {} under way, which are due after the "
+                      "times at which its instances ended; [initial] {} = 0.0 drops them",
+                      name(), e.name, waiting));
     }
   }
   static bool is_one(const std::vector<double>& times) {
