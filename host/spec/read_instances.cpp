@@ -177,7 +177,7 @@ void read_sweep(reading& r) {
 
 void count_instances(reading& r) {
   r.plan.count = r.plan.samples;
-  if (r.plan.count > 1 && r.plan.axes.empty() && r.plan.random.empty())
+  if (r.plan.count > 1 && r.plan.axes.empty() && r.plan.random.empty() && r.model.random_key < 0)
     r.plan.warnings.push_back(
         fmt::format("all {} instances are the same: [sweep] or [sample] says what varies, as in --set "
                     "'sample.{}={{uniform=[1,2]}}'",
