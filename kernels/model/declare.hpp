@@ -22,6 +22,8 @@
 //     static void time_events(const auto& at, auto& when);       // when.at(time_event, time), when.every(time_event, period, first)
 //     static void outputs(const auto& at, auto& out);         // out[output] = ...
 //     static void transition(auto& now);                      // at an event: if (now.due(guard)) now[state] = ...
+//                                                             // now.after(time_event, delay, ...), now.each_due(time_event, body),
+//                                                             // now.cancel(time_event), now.uniform(stream), now.normal(stream)
 //     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
 //     static void rest(auto& now);                            // where events accumulate: the state at their limit
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
