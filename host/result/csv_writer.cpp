@@ -23,7 +23,9 @@ namespace {
 /// The columns of the file: the variables with one number per instance.
 std::vector<field> columns_of(const std::vector<field>& fields) {
   std::vector<field> all;
-  std::copy_if(fields.begin(), fields.end(), std::back_inserter(all), [](const field& f) { return f.has_rows(); });
+  std::copy_if(fields.begin(), fields.end(), std::back_inserter(all), [](const field& f) {
+    return f.has_rows() && std::string_view(f.role) != "kept";  // no run goes on from a CSV file
+  });
   return all;
 }
 
