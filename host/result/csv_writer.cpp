@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
