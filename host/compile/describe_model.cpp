@@ -35,7 +35,10 @@ const abi::description* description_in(const built& module, const cancellation& 
   constexpr double longest = 20;  // seconds; it is a right-hand side or two
   const auto get = reinterpret_cast<getter>(module.code->symbol("saltus_description"));
   in_child([&] { return std::string(get()->name); }, longest, stop);
-  return get();
+  const auto* const described = get();
+  if (described->version != abi::version)
+    throw error(exit_failure, "the headers in kernels/ are of another version than this program: install both together");
+  return described;
 }
 
 std::string text_or_none(const char* text) { return text ? text : ""; }
