@@ -164,6 +164,22 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   return given;
 }
 
+/// Items that are due at the start fire there: those that `initial` has scheduled without a delay, or that an earlier run has left.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void begin_with_items(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
+                                     const tolerances<E, pack<T, W>>& tol, const Run& run) {
+  using Real = pack<T, W>;
+  if constexpr (E::directions > 0)
+    for (int i = 0; i < E::form::time_events; ++i) {
+      vec<Real, E::directions> stays;
+      for (int j = 0; j < E::directions; ++j) stays[j] = Real(0.0);
+      const auto due = select(has_items_up_to(x, i, together_with(x, x.t)), Real(1.0), Real(0.0));
+      look_at_items<E>(x, i, due, stays, where, sensitivity::at_start, tol);
+    }
+  fire_items_here(x, where, tol, run);
+  look_ahead(x, where, tol, together_with(x, x.t));
+}
+
 /// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
 /// get the terminal status `bad_start`.
 template <class E, class T, int W, class Run>
@@ -177,6 +193,10 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   if constexpr (form::tables > 0) enter_pieces(x, mask_of<Real>::all(true), tol, true);
 
   carried<E>::begin(x, given, run);
+  if constexpr (form::kinds::schedules) {
+    end_at_faults(x, where);
+    where = where & is_under_way(x);
+  }
   if constexpr (chooses_start<form>) {
     begin_consistently<E>(x, given.y, where, tol, run.settings.consistency);
     where = where & is_under_way(x);
@@ -211,6 +231,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     for (int lane = 0; lane < W; ++lane) first_sample<E>(x, lane, run);
   else x.next_sample = Real(0.0);
   if constexpr (E::reductions > 0 && form::records == 0) begin_reductions<E>(x, where);
+  if constexpr (form::kinds::schedules) begin_with_items<E>(x, where, tol, run);
 }
 
 /// Hands an instance that could not go on to the host, with all data needed to continue it.

@@ -2,7 +2,9 @@
 // one after another, and chunks to run on it and on CPU lanes.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -93,6 +95,8 @@ host::plan plan_of(double t_end, double tolerance) {
   p.model.outputs = list(d.outputs, d.output_count);
   p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
   p.model.time_events.resize(static_cast<std::size_t>(d.time_event_count));
+  p.model.kept = d.kept_count;
+  p.model.random_key = d.random_key;
   p.model.reaches = d.reaches != 0;
   p.model.equations = static_cast<abi::equations>(d.equations);
   p.model.singular_mass = d.singular_mass != 0;
@@ -105,15 +109,19 @@ host::plan plan_of(double t_end, double tolerance) {
 }
 
 /// A chunk of `count` instances whose parameter number `swept` covers `from` to `to` in scattered order; each instance has
-/// its own end time.
+/// its own end time, and its own key of random streams.
 inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double from, double to, std::int64_t count) {
   host::chunk_data c(p, 0, count);
+  std::fill(c.discrete.begin(), c.discrete.end(), std::numeric_limits<double>::quiet_NaN());
   for (std::int64_t i = 0; i < count; ++i) {
     const auto slot = static_cast<std::size_t>(i);
     const double scatter = static_cast<double>(i * 611953 % 1000003) / 1000003.0;
     for (std::size_t j = 0; j < p.model.parameters.size(); ++j)
       c.parameters[j * static_cast<std::size_t>(count) + slot] =
           static_cast<int>(j) == swept ? from + scatter * (to - from) : p.model.parameters[j].value;
+    for (int part = 0; p.model.random_key >= 0 && part < 4; ++part)
+      c.discrete[static_cast<std::size_t>((p.model.random_key + part) * count + i)] =
+          static_cast<double>(i * (part + 40503) % 65536);
     c.t_begin[slot] = p.t_begin;
     c.t_end[slot] = p.t_begin + (p.t_end - p.t_begin) * (1.0 - 0.25 * scatter);
     for (std::size_t k = 0; p.records && k < p.records->all().size(); ++k)

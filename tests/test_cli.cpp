@@ -358,6 +358,33 @@ TEST_F(cli, derivatives_stand_beside_indices_of_a_design) {
   EXPECT_NE(again.out.find("instance 5 of both.nc: the same bits"), std::string::npos) << again.out << again.err;
 }
 
+TEST_F(cli, what_is_under_way_goes_on_from_a_file) {
+  // Random failures by scheduled events: two halves are the whole, and an instance of the second can run again alone.
+  const words of = {"--set", "output.events=true", "--set", "sample.count=7", "--set", "sample.seed=4"};
+  const auto made = [&](words all, const words& more) {
+    all.insert(all.begin(), {"run", SALTUS_SOURCE_FOLDER "/tests/models/repairs.hpp"});
+    all.insert(all.end(), more.begin(), more.end());
+    const auto run = saltus(all);
+    ASSERT_EQ(run.code, 0) << run.err;
+  };
+  made(of, {"-o", "whole.nc"});
+  made(of, {"--set", "t=[0.0, 4.2]", "-o", "half.nc"});
+  made({"--set", "initial.from='half.nc'", "--set", "t=10.0", "--set", "output.events=true"}, {"-o", "rest.nc"});
+  const results whole(folder() / "whole.nc"), half(folder() / "half.nc"), rest(folder() / "rest.nc");
+  for (const char* name : {"final_failures", "final_noise", "final_change_time_0", "final_random_key_2",
+                           "final_motion_draws_0", "final_waiting_times_draws_0"})
+    EXPECT_EQ(rest[name], whole[name]) << name;
+  EXPECT_EQ(half["event_time"].size() + rest["event_time"].size(), whole["event_time"].size());
+  const auto again = saltus({"run", "rest.nc", "--instance", "5"});
+  EXPECT_NE(again.out.find("instance 5 of rest.nc: the same bits"), std::string::npos) << again.out << again.err;
+  // They are no part of summaries, and the new run cannot begin at another time.
+  EXPECT_EQ(saltus({"show", "whole.nc", "--instance", "1"}).out.find("random_key"), std::string::npos);
+  const auto anew = saltus({"run", SALTUS_SOURCE_FOLDER "/tests/models/repairs.hpp", "--set", "initial.from='half.nc'",
+                            "--set", "t=[0.0, 5.0]"});
+  EXPECT_EQ(anew.code, 2);
+  EXPECT_NE(anew.err.find("half.nc has items of change under way"), std::string::npos) << anew.err;
+}
+
 TEST_F(cli, a_terminal_gets_a_bar_and_colour_unless_NO_COLOR) {
   const auto on_terminal = [&](const setting& settings) {
     int keyboard = -1, screen = -1;

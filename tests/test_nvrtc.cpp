@@ -171,6 +171,15 @@ TEST(nvrtc, one_of_each_family_compiles_for_sm_90) {
 
 TEST(nvrtc, problems_and_methods_compile_for_sm_90) { expect_that_all_compile(everything()); }
 
+TEST(nvrtc, scheduled_events_and_random_streams_compile_for_sm_90) {
+  std::vector<combination> list;
+  for (const char* name : {"repairs", "relay_race"}) {
+    const auto header = std::filesystem::path(SALTUS_SOURCE_FOLDER) / "tests/models" / (name + std::string(".hpp"));
+    list.push_back({plan_for(describe_model(header), "dp5", true, in_double), true});
+  }
+  expect_that_all_compile(std::move(list));
+}
+
 TEST(nvrtc, code_whose_report_is_lost_is_made_anew) {
   const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, in_double);
   const built_cuda before = build_sailing(p, 90).sail;

@@ -902,6 +902,37 @@ const std::vector<std::string> valves = {"rtol=1e-7",
                                          "output.samples.count=7",
                                          "output.events=true"};
 
+// sum(T) is the integral of all harmonics from T* = ln 2 / (a_0 + a_39) on, at which the decay is half done.
+void expect_forty_derivatives(const std::string& method) {
+  constexpr int count = 40;
+  std::vector<std::string> names;
+  for (int k = 0; k < count; ++k) names.push_back(fmt::format("amplitude_{}", k));
+  const auto r =
+      run(test_model("many_rates"), {"rtol=1e-10", "atol=1e-12", "method=" + method, "output.events=true", by(names)});
+  ASSERT_STREQ(reason_of(r), "defined");
+  ASSERT_EQ(r.log.size(), 1u);
+  const double amplitude = 0.25, end = 3.0, rate = 2 * amplitude, jump = std::log(2.0) / rate;
+  const auto harmonic = [](int k, double t) { return std::cos(0.1 * k * t); };
+  const auto integral = [](int k, double t) { return k == 0 ? t : std::sin(0.1 * k * t) / (0.1 * k); };
+  double all = 0;
+  for (int k = 0; k < count; ++k) all += amplitude * harmonic(k, jump);
+  for (int k = 0; k < count; ++k) {
+    const auto j = static_cast<std::size_t>(k);
+    const bool moves = k == 0 || k == 39;
+    const double by_time = moves ? -jump / rate : 0.0;
+    expect_near(r.log[0].derivative[j], by_time, 1e-9, fmt::format("{}: time of the jump by {}", method, k));
+    expect_near(r.derivative(0, j), integral(k, end) - integral(k, jump) - all * by_time, 1e-9,
+                fmt::format("{}: sum by {}", method, k));
+    expect_near(r.derivative(1, j), moves ? -end * std::exp(-rate * end) : 0.0, 1e-9,
+                fmt::format("{}: decay by {}", method, k));
+  }
+}
+
+TEST(Sensitivities, ByFortyParameters) { expect_forty_derivatives("dp5"); }
+TEST(Sensitivities, ByFortyParametersWithOtherMethods) {
+  for (const char* method : {"rodas5p", "radau5", "taylor16"}) expect_forty_derivatives(method);
+}
+
 TEST(Sensitivities, StatesHaveTheBitsOfRunsWithout) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> all = {
       {"relief_valve", with(valves, {"method=dp5"})},

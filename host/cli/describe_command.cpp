@@ -99,7 +99,15 @@ void print_quantities(const char* title, const std::vector<quantity>& list, bool
          q.about, q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
 }
 
+std::string schedule_text(const time_event& e) {
+  if (e.capacity == 0) return {};
+  return fmt::format(
+      " (scheduled, at most {} under way{})", e.capacity,
+      e.carries == 0 ? "" : fmt::format(", each with {}", counted(static_cast<std::size_t>(e.carries), "number")));
+}
+
 json describe_json(const model& m) {
+  const auto discretes = declared_discretes(m);
   const auto quantities = [](const std::vector<quantity>& list, bool are_states = false) {
     json a = json::array();
     for (const auto& q : list) {
@@ -119,7 +127,7 @@ json describe_json(const model& m) {
                           {"about", g.about}});
   json time_events = json::array();
   for (const auto& i : m.time_events) {
-    json one{{"name", i.name}, {"about", i.about}};
+    json one{{"name", i.name}, {"about", i.about}, {"capacity", i.capacity}, {"carries", i.carries}};
     if (i.recorded) {
       one["columns"] = json::array();
       for (const auto& c : i.columns)
@@ -127,6 +135,8 @@ json describe_json(const model& m) {
     }
     time_events.push_back(one);
   }
+  json streams = json::array();
+  for (const auto& s : m.streams) streams.push_back(json{{"name", s.name}, {"about", s.about}});
   json tables = json::array();
   for (const auto& t : m.tables)
     tables.push_back(json{{"name", t.name},
@@ -149,7 +159,7 @@ json describe_json(const model& m) {
               {"singular_mass", m.singular_mass},
               {"states", quantities(m.states, true)},
               {"parameters", quantities(m.parameters)},
-              {"discretes", quantities(m.discretes)},
+              {"discretes", quantities({discretes.begin(), discretes.end()})},
               {"coordinates", m.coordinates},
               {"constraints", constraints},
               {"invariants", quantities(m.invariants)},
@@ -157,6 +167,7 @@ json describe_json(const model& m) {
               {"structure", structure_json(m)},
               {"guards", guards},
               {"time_events", time_events},
+              {"streams", streams},
               {"tables", tables},
               {"outputs", quantities(m.outputs)}};
 }
@@ -195,7 +206,8 @@ int describe(const std::string& name, bool as_json, bool by_array) {
   print_structure(m);
   print_quantities("states (initial value, unit, meaning)", m.states, true);
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
-  print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
+  const auto discretes = declared_discretes(m);
+  print_quantities("discrete variables (initial value, unit, meaning)", {discretes.begin(), discretes.end()}, true);
   print_quantities("outputs (unit, meaning)", m.outputs, false);
   if (!m.constraints.empty()) tell("\nconstraints (kind, unit, meaning)\n");
   for (const auto& c : m.constraints)
@@ -212,9 +224,12 @@ int describe(const std::string& name, bool as_json, bool by_array) {
          t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit, t.about);
   if (!m.time_events.empty()) tell("\ntime events (meaning)\n");
   for (const auto& i : m.time_events) {
-    tell("  {:<18} {}{}\n", i.name, i.about, i.recorded ? ", at the times of its rows in [records]" : "");
+    tell("  {:<18} {}{}{}\n", i.name, i.about, schedule_text(i),
+         i.recorded ? ", at the times of its rows in [records]" : "");
     for (const auto& c : i.columns) tell("    {:<16} {:<10} {}\n", c.name, c.unit == "1" ? "" : c.unit, c.about);
   }
+  if (!m.streams.empty()) tell("\nrandom streams (meaning)\n");
+  for (const auto& s : m.streams) tell("  {:<18} {}\n", s.name, s.about);
   return exit_ok;
 }
 

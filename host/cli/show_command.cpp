@@ -194,12 +194,19 @@ void counters_as_text(const result_file& f, const census& c, std::FILE* out) {
 void variables_as_text(const result_file& f, std::FILE* out) {
   tell(out, "\nvariables\n");
   text_table variables(2, true);
+  std::size_t kept = 0;
   for (const result_variable& v : f.variables()) {
+    if (v.role == "kept") {
+      ++kept;
+      continue;
+    }
     const std::string name = v.dimensions.empty() ? fmt::format("{} = {}", v.name, f.value(v, 0))
                                                   : fmt::format("{}({})", v.name, fmt::join(v.dimensions, ", "));
     variables.add({name, v.bracketed_unit(), v.about});
   }
   variables.print(out);
+  if (kept > 0)
+    tell(out, "  and {} of scheduled events and random streams, from which a run goes on\n", counted(kept, "variable"));
 }
 
 /// Prints hints for further commands.

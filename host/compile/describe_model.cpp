@@ -35,7 +35,11 @@ const abi::description* description_in(const built& module, const cancellation& 
   constexpr double longest = 20;  // seconds; it is a right-hand side or two
   const auto get = reinterpret_cast<getter>(module.code->symbol("saltus_description"));
   in_child([&] { return std::string(get()->name); }, longest, stop);
-  return get();
+  const auto* const described = get();
+  if (described->version != abi::version)
+    throw error(exit_failure,
+                "the headers in kernels/ are of another version than this program: install both together");
+  return described;
 }
 
 std::string text_or_none(const char* text) { return text ? text : ""; }
@@ -112,11 +116,15 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
                         text_or_none(d->guards[i].about), d->guards[i].slides != 0});
   for (int i = 0; i < d->time_event_count; ++i)
-    m.time_events.push_back(
-        {d->time_events[i].name, text_or_none(d->time_events[i].about), d->time_events[i].recorded != 0});
+    m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about), d->time_events[i].capacity,
+                             d->time_events[i].carries, d->time_events[i].recorded != 0});
   for (int i = 0; i < d->column_count; ++i)
     m.time_events[static_cast<std::size_t>(d->columns[i].event)].columns.push_back(
         {d->columns[i].name, text_or_none(d->columns[i].unit), text_or_none(d->columns[i].about)});
+  for (int i = 0; i < d->stream_count; ++i)
+    m.streams.push_back({d->streams[i].name, text_or_none(d->streams[i].about)});
+  m.kept = d->kept_count;
+  m.random_key = d->random_key;
   m.tables = tables(d->tables, d->table_count);
   m.t_begin = d->t_begin;
   m.t_end = d->t_end;

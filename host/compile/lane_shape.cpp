@@ -45,6 +45,12 @@ bool runs_orders_in_loops(const plan& p) {
 /// Do the numbers of a small model fit twice into the vector registers? AVX-512 has 32 of them.
 bool has_many_registers(precision_kind precision) { return native_lanes(precision) * bytes_of(precision) == 64; }
 
+bool carries_many_derivatives(const plan& p) {
+  constexpr std::int64_t few = 8;
+  return is_explicit_method(p.method) && !method_called(p.method).is_series && carried_directions(p) > 0 &&
+         static_cast<std::int64_t>(p.model.states.size()) * (1 + carried_directions(p)) > few;
+}
+
 /// The rule comes from measurements on several models and machines (bench/results/shapes.md). An explicit step is a chain
 /// of dependent operations, above all at its end. Two registers side by side fill its gaps on every machine, but a
 /// wider batch waits longer for its events; a second group fills them where the processor looks far enough ahead.
@@ -70,6 +76,7 @@ lane_shape shape_by_rule(const plan& p) {
     return {lanes, 1};
   }
   if (runs_orders_in_loops(p)) return {2 * native, 1};
+  if (carries_many_derivatives(p)) return {native, 1};
   const bool is_smooth = !method_called(p.method).is_series && !has_events(p.model);
   if (is_smooth && has_many_registers(p.precision) && states <= doubled_up_to) return {2 * native, 2};
   return {wide, 2};

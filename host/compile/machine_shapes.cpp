@@ -54,7 +54,8 @@ work_kind kind_of(const plan& p) {
 
 bool follows_machine(const plan& p) {
   const auto states = p.model.states.size();
-  return p.fixed_step == 0 && states <= (kind_of(p) == work_kind::implicit ? two_registers_up_to : small);
+  return p.fixed_step == 0 && !carries_many_derivatives(p) &&
+         states <= (kind_of(p) == work_kind::implicit ? two_registers_up_to : small);
 }
 
 std::vector<machine_shape> machine_shapes() {

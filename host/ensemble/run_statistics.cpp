@@ -57,7 +57,7 @@ std::vector<number_column> number_columns(const plan& p, std::int64_t count, con
   };
   add(out.final_state, p.model.states.size());
   add(out.final_output, p.model.outputs.size());
-  add(out.final_discrete, p.model.discretes.size());
+  add(out.final_discrete, declared_discretes(p.model).size());
   add(out.t_final, 1);
   add(out.reductions, p.reductions.size());
   for (int j = 0; j < abi::counter_count; ++j)

@@ -41,6 +41,14 @@ double random_value(const random_column& column, std::uint64_t seed, std::uint64
                                         column.what.name, attempts));
 }
 
+/// 64 bits for the random streams of an instance: for each seed a permutation of the ids.
+std::uint64_t key_of_streams(std::uint64_t seed, std::uint64_t id) {
+  r123::Philox2x32::ctr_type bits = {{static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)}};
+  for (const auto half : {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)})
+    bits = r123::Philox2x32()(bits, {{half}});
+  return static_cast<std::uint64_t>(bits[1]) << 32 | bits[0];
+}
+
 /// A Gaussian copula: u becomes normal scores, which are correlated and become probabilities again.
 void correlate(const std::vector<double>& cholesky, std::vector<double>& u) {
   if (cholesky.empty()) return;
@@ -118,6 +126,18 @@ void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
   }
   fill_samples(first, out);
   if (plan_->records) fill_records(*plan_->records, first, out);
+  if (plan_->model.random_key >= 0) fill_keys(first, out);
+}
+
+void sampler::fill_keys(std::int64_t first, columns& out) const {
+  const int key = plan_->model.random_key;
+  for (int part = 0; part < 4; ++part) {
+    if (!is_drawn_key(*plan_, target::kind::discrete, key + part)) continue;
+    double* const to = out.discrete.data() + (key + part) * out.count;
+    for (std::int64_t i = 0; i < out.count; ++i)
+      to[i] = static_cast<double>(key_of_streams(plan_->seed, static_cast<std::uint64_t>(first + i)) >> (16 * part) &
+                                  0xffff);
+  }
 }
 
 void sampler::fill_samples(std::int64_t first, columns& out) const {

@@ -8,6 +8,9 @@
 // numbers: as easy as 1, 2, 3", SC11; Random123 implements it). Adding a random column therefore does not change the
 // others; another number of samples or points does, since it changes the ids. Every other design depends on `sample`
 // alone and is the same at every point.
+//
+// The key of an instance's random streams (kernels/model/random_draws.hpp) is a permutation of its id that the seed selects, so
+// that no two instances of a run have the same key.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +33,7 @@ class sampler {
 
  private:
   void fill_samples(std::int64_t first, columns& out) const;
+  void fill_keys(std::int64_t first, columns& out) const;
   double probability(std::size_t input, std::int64_t id) const;
 
   const plan* plan_;

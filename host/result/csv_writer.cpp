@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,7 +24,9 @@ namespace {
 /// The columns of the file: the variables with one number per instance.
 std::vector<field> columns_of(const std::vector<field>& fields) {
   std::vector<field> all;
-  std::copy_if(fields.begin(), fields.end(), std::back_inserter(all), [](const field& f) { return f.has_rows(); });
+  std::copy_if(fields.begin(), fields.end(), std::back_inserter(all), [](const field& f) {
+    return f.has_rows() && std::string_view(f.role) != "kept";  // no run goes on from a CSV file
+  });
   return all;
 }
 

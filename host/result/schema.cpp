@@ -148,10 +148,11 @@ class field_list : all_dimensions {
       for (std::size_t j = 0; j < list.size(); ++j) {
         const quantity& q = list[j];
         const std::string what = "initial value of " + q.name;
+        const char* const role = kind == target::kind::discrete && is_kept(m_, j) ? "kept" : "initial";
         if (varies(p_, kind, static_cast<int>(j)))
-          add_varied("initial_" + q.name, "initial", q.unit, what, column(array, j));
+          add_varied("initial_" + q.name, role, q.unit, what, column(array, j));
         else if (j < fixed.size() && fixed[j] == fixed[j])  // NaN: the model's own value, unknown to the host
-          add_fixed("initial_" + q.name, "initial", q.unit, what, fixed[j]);
+          add_fixed("initial_" + q.name, role, q.unit, what, fixed[j]);
       }
     };
     add_initial(m_.states, target::kind::state, p_.initial, &chunk_data::initial);
@@ -166,9 +167,10 @@ class field_list : all_dimensions {
 
   void finals() {
     const auto all = [&](const std::vector<quantity>& list, std::vector<double> chunk_data::*array) {
+      const bool of_discretes = &list == &m_.discretes;
       for (std::size_t j = 0; j < list.size(); ++j)
-        add("final_" + list[j].name, "final", list[j].unit, about(list[j]) + ", at t_final", axes{instance}, NC_DOUBLE,
-            column(array, j));
+        add("final_" + list[j].name, of_discretes && is_kept(m_, j) ? "kept" : "final", list[j].unit,
+            about(list[j]) + ", at t_final", axes{instance}, NC_DOUBLE, column(array, j));
     };
     all(m_.states, &chunk_data::final_state);
     all(m_.outputs, &chunk_data::final_output);

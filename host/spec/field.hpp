@@ -230,12 +230,13 @@ class field {
     fail_missing(key, what);
   }
 
-  /// Throws unless every key is one of these.
-  void only(const std::vector<std::string_view>& allowed) const {
+  /// Throws unless every key is one of these. Those of `untold` are allowed as well, but no message mentions them.
+  void only(const std::vector<std::string_view>& allowed, const std::vector<std::string_view>& untold = {}) const {
     if (!is_table())
       refuse(fmt::format("must be a table {{ KEY = VALUE }}, with keys of {}", fmt::join(allowed, ", ")));
     for (const auto& entry : entries())
-      if (std::find(allowed.begin(), allowed.end(), entry.key()) == allowed.end())
+      if (std::find(allowed.begin(), allowed.end(), entry.key()) == allowed.end() &&
+          std::find(untold.begin(), untold.end(), entry.key()) == untold.end())
         entry.fail_key("unknown key; " + suggest(entry.key(), allowed));
   }
 

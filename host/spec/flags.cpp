@@ -263,7 +263,7 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
   if (model) {
     for (const auto& parameter : model->parameters) allowed.push_back(parameter.name);
     for (const auto& state : model->states) allowed.push_back(state.name);
-    for (const auto& discrete : model->discretes) allowed.push_back(discrete.name);
+    for (const auto& discrete : declared_discretes(*model)) allowed.push_back(discrete.name);
   }
   throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; {}", typed(flag), set.key, set.value,
                                       suggest(first_part(set.key), allowed)));

@@ -88,12 +88,12 @@ const spec_key all_keys[] = {
     {"sample", "", "until", {}, table, "none", "`{ half_width = 0.01, max_count = 65536 }`",
      "samples are doubled until the interval of every index is as narrow"},
 
-    {"sensitivity", "sensitivity", "parameters", {}, "", "-", "a list of 1 to 16 parameters, and of initial values such as `\"initial.height\"`",
+    {"sensitivity", "sensitivity", "parameters", {}, "", "-", "a list of 1 to 64 parameters, and of initial values such as `\"initial.height\"`",
      "with respect to what; an initial value must have its value in `[initial]`, `[sweep]` or `[sample]`"},
     {"sensitivity", "sensitivity", "error_control", truth_value{&plan::sensitivities_in_error}, "", "", "",
      "the errors of the derivatives count in the choice of steps; else the states have the bits of a run without derivatives"},
 
-    {"lyapunov", "lyapunov", "exponents", {}, "", "all", "1 to the number of states that are not algebraic, at most 16",
+    {"lyapunov", "lyapunov", "exponents", {}, "", "all", "1 to the number of states that are not algebraic, at most 64",
      "how many, the largest first"},
     {"lyapunov", "lyapunov", "from", {}, "", "the start", "a time before the end", "what comes before it does not count"},
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,15 @@ struct recorded_column {
 struct time_event {
   std::string name;
   std::string about;
+  int capacity = 0;  ///< number of items that transitions may have scheduled at the same time; 0: it is not scheduled
+  int carries = 0;   ///< numbers that each of them carries
   bool recorded = false;  ///< its times are those of rows of data
   std::vector<recorded_column> columns = {};
+};
+
+/// A stream of random numbers.
+struct random_stream {
+  std::string name, about;
 };
 
 /// A function of time that the model reads, given by values at knots.
@@ -139,6 +147,10 @@ struct model {
   std::string why_unsolved;               ///< for equations that cannot be solved: the reason
   std::vector<guard> guards;
   std::vector<time_event> time_events;
+  std::vector<random_stream> streams;
+  /// The last ones of `discretes`, which the engine keeps: queues of scheduled events and random streams.
+  int kept = 0;
+  int random_key = -1;  ///< first of four discrete variables with the key of an instance; -1: no random streams
   std::vector<tabulated> tables;
   double t_begin = 0, t_end = 1;  ///< its own default span
   abi::equations equations = abi::plain;
@@ -176,6 +188,24 @@ inline bool has_residuals(const model& m) {
 /// Must states meet equations at all times, or may they have to?
 inline bool has_constraints(const model& m) {
   return has_residuals(m) || m.singular_mass || m.equations == abi::implicit || m.equations == abi::any_order;
+}
+
+/// The discrete variables that the model declares.
+inline std::span<const quantity> declared_discretes(const model& m) {
+  return std::span(m.discretes).first(m.discretes.size() - static_cast<std::size_t>(m.kept));
+}
+
+/// Those that the engine keeps for it.
+inline std::span<const quantity> kept_discretes(const model& m) {
+  return std::span(m.discretes).last(static_cast<std::size_t>(m.kept));
+}
+
+/// Is this discrete variable one that the engine keeps?
+inline bool is_kept(const model& m, std::size_t discrete) { return discrete >= declared_discretes(m).size(); }
+
+/// Does a transition schedule time events?
+inline bool schedules(const model& m) {
+  return std::any_of(m.time_events.begin(), m.time_events.end(), [](const time_event& e) { return e.capacity > 0; });
 }
 
 /// Can an event occur: a guard changes sign, a time event is due, a constraint is reached?

@@ -79,7 +79,8 @@ void take_orders(model& m, const json& all) {
 }  // namespace
 
 json json_of(const model& m) {
-  json constraints = json::array(), guards = json::array(), time_events = json::array(), tables = json::array();
+  json constraints = json::array(), guards = json::array(), time_events = json::array(), tables = json::array(),
+       streams = json::array();
   for (const constraint& c : m.constraints)
     constraints.push_back(json::array({c.name, c.unit, c.about, c.holonomic, c.switched, c.quaternion}));
   for (const guard& g : m.guards)
@@ -88,8 +89,9 @@ json json_of(const model& m) {
   for (const time_event& e : m.time_events) {
     json columns = json::array();
     for (const recorded_column& c : e.columns) columns.push_back(json::array({c.name, c.unit, c.about}));
-    time_events.push_back(json::array({e.name, e.about, e.recorded, columns}));
+    time_events.push_back(json::array({e.name, e.about, e.capacity, e.carries, e.recorded, columns}));
   }
+  for (const random_stream& s : m.streams) streams.push_back(json::array({s.name, s.about}));
   for (const tabulated& t : m.tables)
     tables.push_back(json::array(
         {t.name, t.unit, t.about, static_cast<int>(t.between), static_cast<int>(t.beyond), t.times, t.values}));
@@ -105,6 +107,9 @@ json json_of(const model& m) {
           {"constraints", constraints},
           {"guards", guards},
           {"time_events", time_events},
+          {"streams", streams},
+          {"kept", m.kept},
+          {"random_key", m.random_key},
           {"tables", tables},
           {"reaches", m.reaches},
           {"coordinates", m.coordinates},
@@ -136,11 +141,17 @@ model model_from(const json& all) {
                           choice_in<abi::sidedness>(g.at(2), abi::bilateral, abi::unilateral), g.at(3).get<bool>(),
                           g.at(4).get<std::string>(), g.at(5).get<bool>()});
     for (const json& e : all.at("time_events")) {
-      m.time_events.push_back({e.at(0).get<std::string>(), e.at(1).get<std::string>(), e.at(2).get<bool>()});
-      for (const json& c : e.at(3))
+      m.time_events.push_back({e.at(0).get<std::string>(), e.at(1).get<std::string>(), e.at(2).get<int>(),
+                               e.at(3).get<int>(), e.at(4).get<bool>()});
+      for (const json& c : e.at(5))
         m.time_events.back().columns.push_back(
             {c.at(0).get<std::string>(), c.at(1).get<std::string>(), c.at(2).get<std::string>()});
     }
+    for (const json& s : all.at("streams"))
+      m.streams.push_back({s.at(0).get<std::string>(), s.at(1).get<std::string>()});
+    const int discretes = static_cast<int>(m.discretes.size());
+    m.kept = choice_in<int>(all.at("kept"), 0, discretes);
+    m.random_key = choice_in<int>(all.at("random_key"), -1, discretes - 4);
     for (const json& t : all.at("tables"))
       m.tables.push_back({t.at(0).get<std::string>(), t.at(1).get<std::string>(), t.at(2).get<std::string>(),
                           choice_in<interpolation>(t.at(3), 0, static_cast<int>(std::size(interpolation_names)) - 1),

@@ -18,8 +18,8 @@ bool contains(const List& list, const Item& item) {
 }
 
 /// The names refer to `list`, which must outlive them.
-template <class Named>
-names names_of(const std::vector<Named>& list) {
+template <class List>
+names names_of(const List& list) {
   names all;
   for (const auto& one : list) all.push_back(one.name);
   return all;
@@ -32,7 +32,7 @@ inline names joined(names a, const names& b) {
 
 /// The kinds of a model's names that have a value in a spec, for messages.
 inline const char* kinds_of_quantities(const model& m) {
-  return m.discretes.empty() ? "a parameter or state" : "a parameter, state or discrete variable";
+  return declared_discretes(m).empty() ? "a parameter or state" : "a parameter, state or discrete variable";
 }
 
 /// The index of a quantity by name; -1: there is none.

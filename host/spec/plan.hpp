@@ -218,16 +218,30 @@ inline void double_samples(plan& p) {
   for (std::int64_t* const number : {&p.design.count, &p.samples, &p.count}) *number *= 2;
 }
 
-/// Does this parameter, initial value or time differ between instances?
-inline bool varies(const plan& p, target::kind which, int index) {
+/// Is this parameter, initial value or time one of a sweep or a sample?
+inline bool is_varied(const plan& p, target::kind which, int index) {
   const auto is_it = [&](const auto& column) { return column.what.which == which && column.what.index == index; };
   return std::any_of(p.random.begin(), p.random.end(), is_it) ||
          std::any_of(p.axes.begin(), p.axes.end(),
                      [&](const axis& a) { return std::any_of(a.columns.begin(), a.columns.end(), is_it); });
 }
 
+/// Is this discrete variable a part of the key of random streams that each instance gets from the seed and its id?
+inline bool is_drawn_key(const plan& p, target::kind which, int index) {
+  const int key = p.model.random_key;
+  if (which != target::kind::discrete || key < 0 || index < key || index >= key + 4) return false;
+  const double given = p.discrete[static_cast<std::size_t>(index)];
+  return given != given && !is_varied(p, which, index);
+}
+
+/// Does this parameter, initial value or time differ between instances?
+inline bool varies(const plan& p, target::kind which, int index) {
+  return is_varied(p, which, index) || is_drawn_key(p, which, index);
+}
+
 /// Does any discrete variable have an initial value other than the model's own?
 inline bool gives_discretes(const plan& p) {
+  if (p.model.random_key >= 0) return true;
   for (std::size_t i = 0; i < p.discrete.size(); ++i)
     if (p.discrete[i] == p.discrete[i] || varies(p, target::kind::discrete, static_cast<int>(i))) return true;
   return false;

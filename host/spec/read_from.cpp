@@ -91,8 +91,8 @@ class continuation {
   /// Continues the time, too, unless the spec has a span of its own.
   void begin_where_they_ended() {
     const auto t = r_.root.find("t");
-    if (t && t->is_list()) return;
-    if (r_.given.contains("t_begin")) return;
+    if (t && t->is_list()) return keep_time_of_items(*t);
+    if (r_.given.contains("t_begin")) return keep_time_of_items(r_.given.at("t_begin"));
     const auto *const final_time = file_.find("t_final"), *const first_time = file_.find("t_begin");
     if (!final_time || !first_time) path_.fail(name() + " has no t_final, or no t_begin");
     auto begin = column(*final_time);
@@ -108,6 +108,19 @@ class continuation {
     r_.claim("t_begin", entry_);
     r_.plan.t_begin = begin[0];
     if (!is_one(begin)) instances_.columns.push_back({{target::kind::t_begin, 0, "t_begin"}, listed{std::move(begin)}});
+  }
+  /// Scheduled items are due at times of the run that has scheduled them, so a run that begins at another time cannot have them.
+  void keep_time_of_items(const field& begin) const {
+    for (const time_event& e : r_.model.time_events) {
+      const std::string waiting = e.name + "_waiting";
+      if (e.capacity == 0 || r_.given.contains(waiting)) continue;
+      const auto numbers = column(*file_.find("final_" + waiting));
+      if (std::all_of(numbers.begin(), numbers.end(), [](double n) { return n == 0; })) continue;
+      begin.fail(
+          fmt::format("must be the end alone, such as t = 20.0: {} has items of {} under way, which are due after the "
+                      "times at which its instances ended; [initial] {} = 0.0 drops them",
+                      name(), e.name, waiting));
+    }
   }
   static bool is_one(const std::vector<double>& times) {
     return std::all_of(times.begin(), times.end(), [&](double one) { return one == times[0]; });
@@ -130,6 +143,17 @@ class continuation {
   std::map<std::size_t, bool> is_left_ = {};
 };
 
+/// Instances that go on from one instance go on with its random numbers.
+void warn_of_equal_draws(reading& r, const field& from) {
+  if (r.model.random_key < 0 || r.plan.samples == 1) return;
+  const std::string& key = r.model.discretes[static_cast<std::size_t>(r.model.random_key)].name;
+  if (r.given.contains(key)) return;
+  r.plan.warnings.push_back(fmt::format(
+      "{}: the {} samples of an instance go on with the same random numbers; [sample] {} = {{ uniform = [0.0, "
+      "65536.0] }} gives each its own",
+      from.what(), r.plan.samples, key));
+}
+
 }  // namespace
 
 std::optional<field> continued_from(const field& root) {
@@ -144,6 +168,7 @@ void read_from(reading& r) {
   if (!entry) return;
   try {
     continuation(r, *entry).read();
+    warn_of_equal_draws(r, *entry);
   } catch (const error& e) {
     if (e.exit_code == exit_usage) throw;
     entry->fail(e.what());

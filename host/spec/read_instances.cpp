@@ -28,7 +28,7 @@ std::optional<target> target_called(const reading& r, const std::string& name, b
 
 names names_of_targets(const reading& r, bool times) {
   const auto quantities =
-      joined(joined(names_of(r.model.parameters), names_of(r.model.states)), names_of(r.model.discretes));
+      joined(joined(names_of(r.model.parameters), names_of(r.model.states)), names_of(declared_discretes(r.model)));
   return times ? joined(quantities, {"t_begin", "t_end"}) : quantities;
 }
 
@@ -98,7 +98,8 @@ void read_fixed(reading& r) {
     for (const auto& entry : table->entries()) read(entry, r.model.parameters, r.plan.parameters);
   }
   if (const auto table = r.root.find("initial")) {
-    table->only(joined(joined(names_of(r.model.states), names_of(r.model.discretes)), {"from"}));
+    table->only(joined(joined(names_of(r.model.states), names_of(declared_discretes(r.model))), {"from"}),
+                names_of(kept_discretes(r.model)));
     for (const auto& entry : table->entries()) {
       if (from && entry.key() == from->key()) continue;
       if (entry.key() == "from" && index_of(r.model.states, "from") < 0 && index_of(r.model.discretes, "from") < 0)
@@ -196,8 +197,9 @@ void read_sweep(reading& r) {
 
 void count_instances(reading& r) {
   r.plan.count = r.plan.samples;
-  const bool have_rows = !recorded_events(r.model).empty();  // instances may differ by their records
-  if (r.plan.count > 1 && r.plan.axes.empty() && r.plan.random.empty() && !have_rows)
+  // Instances may differ by their records, or by their random numbers.
+  const bool differ = !recorded_events(r.model).empty() || r.model.random_key >= 0;
+  if (r.plan.count > 1 && r.plan.axes.empty() && r.plan.random.empty() && !differ)
     r.plan.warnings.push_back(
         fmt::format("all {} instances are the same: [sweep] or [sample] says what varies, as in --set "
                     "'sample.{}={{uniform=[1,2]}}'",
@@ -223,6 +225,19 @@ swept_time find_time(reading& r, target::kind which) {
   return {};
 }
 
+/// Scheduled time events have no meaning backward in time.
+void refuse_backward(const reading& r, const char* swept) {
+  names scheduled;
+  for (const time_event& e : r.model.time_events)
+    if (e.capacity > 0) scheduled.push_back(e.name);
+  const auto t = r.root.find("t");
+  (t ? *t : r.given.at(swept))
+      .fail(fmt::format(
+          "must have its begin before its end: {} schedules time events ({}), which come later, so its runs "
+          "go forward in time",
+          r.model.name, fmt::join(scheduled, ", ")));
+}
+
 /// All instances must run in the same direction of time. Stores the hull of all spans in r.first and r.last.
 void check_span(reading& r) {
   const auto begin = find_time(r, target::kind::t_begin);
@@ -231,6 +246,7 @@ void check_span(reading& r) {
   const auto end_at = [&](std::int64_t i) { return end.on ? value_at(*end.column, i) : r.plan.t_end; };
   r.first = begin_at(0), r.last = end_at(0);
   r.plan.backward = r.first > r.last;
+  if (r.plan.backward && schedules(r.model)) refuse_backward(r, end.on ? "t_end" : "t_begin");
   r.one_span = !begin.on && !end.on;
   const auto check = [&](double t_begin, double t_end) {
     if (r.is_before(t_begin, t_end)) return;
@@ -266,7 +282,8 @@ target target_of(reading& r, const field& entry, bool times, const names& others
 
 std::vector<field> quantities_of(const reading& r, const field& table) {
   table.only(table.key() == "parameters" ? names_of(r.model.parameters)
-                                         : joined(names_of(r.model.states), names_of(r.model.discretes)));
+                                         : joined(names_of(r.model.states), names_of(declared_discretes(r.model))),
+             names_of(kept_discretes(r.model)));
   return table.entries();
 }
 

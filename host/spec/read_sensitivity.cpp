@@ -14,7 +14,7 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::size_t max_parameters = 16;
+constexpr std::size_t max_parameters = 64;
 constexpr std::string_view initial_prefix = "initial.";
 
 /// "restitution", or "initial.height"

@@ -1,7 +1,9 @@
 #include "spec/statistic_columns.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "abi/counters.hpp"
 #include "spec/read_reductions.hpp"
@@ -10,8 +12,9 @@ namespace saltus::host {
 
 std::vector<statistic_column> statistic_columns(const plan& p) {
   std::vector<statistic_column> r;
-  for (const auto* list : {&p.model.states, &p.model.outputs, &p.model.discretes})
-    for (const quantity& q : *list)
+  for (const std::span<const quantity> list : {std::span(std::as_const(p.model.states)),
+                                               std::span(std::as_const(p.model.outputs)), declared_discretes(p.model)})
+    for (const quantity& q : list)
       r.push_back({"final_" + q.name, q.unit, (q.about.empty() ? q.name : q.about) + ", at t_final"});
   r.push_back({"t_final", "", "time at which the instance ended"});
   for (const reduction& q : p.reductions) r.push_back({q.name, unit_of(q, p.model), about_reduction(q, p.model)});

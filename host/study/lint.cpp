@@ -146,6 +146,7 @@ void find_misspelt(const std::string& file, const std::string& code, const std::
                                                       "constraint_list",
                                                       "invariant_list",
                                                       "equation_list",
+                                                      "stream_list",
                                                       "quaternion_list"};
   static const std::regex member(R"(\bstatic\s[^;{}()=\[]*?\b(\w+)\s*(?=[(\[={;]))");
   for (std::sregex_iterator it(code.begin(), code.end(), member), end; it != end; ++it) {
@@ -183,6 +184,7 @@ std::vector<std::string> lint(const model& m) {
   find_unused(m, all, "output", "computed", m.outputs, found);
   find_unused(m, all, "time event", "given a time", m.time_events, found);
   for (const time_event& e : m.time_events) find_unused(m, all, "column", "read", e.columns, found);
+  find_unused(m, all, "random stream", "drawn from", m.streams, found);
   return found;
 }
 

@@ -69,9 +69,10 @@ inputs inputs_in_rows(const result_file& f, std::size_t i) {
     in.tables += fmt::format("{} = {}\n", key_text(v->name), toml_of(f.value(*v, i)));
   in.tables += "\n[initial]\n";
   constexpr std::string_view prefix = "initial_";
-  for (const auto* v : f.with_role("initial"))
-    if (v->name.starts_with(prefix))
-      in.tables += fmt::format("{} = {}\n", key_text(v->name.substr(prefix.size())), toml_of(f.value(*v, i)));
+  for (const char* role : {"initial", "kept"})
+    for (const auto* v : f.with_role(role))
+      if (v->name.starts_with(prefix))
+        in.tables += fmt::format("{} = {}\n", key_text(v->name.substr(prefix.size())), toml_of(f.value(*v, i)));
   if (const auto* v = f.find("record_id")) in.record_id = f.value(*v, i);
   return in;
 }
@@ -232,7 +233,7 @@ plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag
 }
 
 /// Roles of variables with results of an instance.
-static constexpr std::string_view roles_of_results[] = {"final",     "status",      "counter",
+static constexpr std::string_view roles_of_results[] = {"final",     "kept",        "status",  "counter",
                                                         "reduction", "sensitivity", "lyapunov"};
 
 std::vector<std::string> differences(const result_arrays& made, const std::string& file, std::int64_t id) {

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 22;
+inline constexpr int version = 23;
 
 using saltus::equations;
 using enum equations;
@@ -39,6 +39,8 @@ struct guard {
 struct time_event {
   const char* name;
   const char* about;
+  int capacity;  ///< number of items that transitions may have scheduled at the same time; 0: it is not scheduled
+  int carries;   ///< numbers that each of them carries
   int recorded;  ///< 1: its times are those of rows of data (abi::record)
 };
 
@@ -47,6 +49,12 @@ struct column {
   const char* name;
   int event;  ///< its time event
   const char* unit;
+  const char* about;
+};
+
+/// A stream of random numbers.
+struct stream {
+  const char* name;
   const char* about;
 };
 
@@ -95,13 +103,16 @@ struct description {
   const char* source;
   const char* time_unit;  ///< empty: not known
   int state_count, parameter_count, discrete_count, guard_count, time_event_count, column_count, output_count,
-      table_count;
+      table_count, stream_count;
+  int kept_count;  ///< the last ones of the discrete variables, which the engine keeps: queues and random streams
+  int random_key;  ///< index of the first of four discrete variables with the key of an instance; -1: no random streams
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
   const guard* guards;
   const time_event* time_events;
   const column* columns;
+  const stream* streams;
   const quantity* outputs;
   const declared_table* tables;
   /// Constraints of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.

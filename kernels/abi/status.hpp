@@ -38,6 +38,7 @@ enum class status : unsigned char {
   moved_far = 26,
   chattering = 27,
   stiff_for_long = 28,
+  queue_full = 29,
 };
 
 enum class status_group : unsigned char {
@@ -107,11 +108,13 @@ inline constexpr status_row status_table[] = {
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
      status_group::failed},
     {status::bad_schedule, "bad_schedule",
-     "the model gave a time event a period that is not positive, a negative delay, or a time that is none; or a row of "
-     "its records is before the start",
-     "let when.every have a period above zero, that rounding of t does not swallow, and when.delay no negative lag; "
-     "what "
-     "never comes has an infinite time; records.past = \"given\" passes over rows before the start",
+     "the model gave a time event a period that is not positive, a time that is none, or a negative delay; or a row of "
+     "its "
+     "records is before the start",
+     "let when.every have a period above zero, that rounding of t does not swallow, when.delay no negative lag, and "
+     "now.after a delay of at least zero, in a transition, with no more numbers than the time event carries; what "
+     "never "
+     "comes has an infinite time; records.past = \"given\" passes over rows before the start",
      status_group::failed},
     {status::time_limit, "time_limit", "was under way for longer than its time limit",
      "raise run.instance_time_limit; or look why it is slow: a stiff regime near t_final, which needs method = "
@@ -153,6 +156,10 @@ inline constexpr status_row status_table[] = {
      "became too stiff for an explicit method, for so long that rounding in a Rosenbrock method may break conservation "
      "laws",
      "use method = \"auto\" or radau5", status_group::failed},
+    {status::queue_full, "queue_full",
+     "more items of a time event were scheduled at the same time than it has room for",
+     "raise its capacity in time_event_list, .scheduled(n), or let the model cancel what need not come",
+     status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);

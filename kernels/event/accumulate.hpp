@@ -303,6 +303,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     if constexpr (E::form::slides) begin_slides(x, at_limit);
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, at_limit);
     look_ahead(x, at_limit, tol);
+    if constexpr (E::form::kinds::schedules) fire_items_here(x, at_limit, tol, run);
     return at_limit;
   } else {
     assign_where(resting.where, x.t, x.t + resting.left);

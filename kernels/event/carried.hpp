@@ -14,12 +14,8 @@ SALTUS_FN constexpr double default_state(int i) {
 }
 template <class Model>
 SALTUS_FN constexpr double default_discrete(int i) {
-  if constexpr (detail::kinds<Model>::discrete_count > 0) {
-    constexpr auto values = detail::defaults_of<detail::kinds<Model>::discrete_count>(Model::discrete_list);
-    return values.of[i];
-  } else {
-    return 0.0;
-  }
+  constexpr auto values = detail::default_discretes_of<Model>();
+  return values.of[i];
 }
 
 /// Initial values that were given; NaN where the model's own holds.

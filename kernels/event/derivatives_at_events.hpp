@@ -17,6 +17,7 @@
 
 #include "abi/sensitivity.hpp"
 #include "engine/reduce.hpp"
+#include "event/queues.hpp"
 #include "event/sides.hpp"
 
 namespace saltus {
@@ -184,6 +185,30 @@ SALTUS_FN mask_of<Real> find_apart(const instance<E, Real>& x, const due_events<
     found = found | is_due;
   });
   return apart;
+}
+
+/// The derivatives of the time of an item, in all directions.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::directions> times_of_item(const event_times<E, Real>& times, int item) {
+  vec<Real, E::directions> r;
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { r[j] = times(item, j); });
+  return r;
+}
+
+/// Items of scheduled time event i that are due at one time: their times must have the derivatives `moves`, or there is no derivative for
+/// the reason `why`, as their order may change with the parameters.
+template <class E, class Real>
+SALTUS_FN_COLD void look_at_items(instance<E, Real>& x, int i, Real is_due, const vec<Real, E::directions>& moves,
+                                  mask_of<Real> where, sensitivity why, const tolerances<E, Real>& tol) {
+  const auto queue = queue_of<typename E::Model>(i);
+  const Real latest = together_with(x, x.t);
+  for (int place = 0; place < queue.capacity; ++place) {
+    const int time = queue.time(place);
+    const auto comes = where & (is_due > Real(0.5)) & is_item_up_to(x, i, place, latest);
+    for (int j = 0; j < E::directions; ++j)
+      undefine(x, comes & !times_agree(x, moves[j], x.constants.discrete_rates[E::form::discretes * j + time], j, tol),
+               why);
+  }
 }
 
 /// A guard that is due again at the same time, but was at zero without being moved there, has a time of its own.

@@ -6,6 +6,7 @@
 #include "engine/step_checks.hpp"
 #include "event/derivatives_at_events.hpp"
 #include "event/flat.hpp"
+#include "event/queues.hpp"
 #include "event/quick.hpp"
 #include "event/records.hpp"
 #include "event/rounding.hpp"
@@ -282,6 +283,7 @@ SALTUS_FN void tell_due(Event& now, int lane, const vec<pack<T, W>, E::ng>& g, c
   }
   for (int i = 0; i < E::form::time_events; ++i)
     now.fired[E::form::model_guards + i] = Number::from(due ? due->time_event[i].get(lane) : T(0.0));
+  now.may_schedule = due != nullptr;
 }
 
 /// Calls the model's function `call(now)` at the event. `rules` receives the states that it has written.
@@ -289,7 +291,12 @@ template <class E, class Event, class T, int W, class Call>
 SALTUS_FN void call_at(Event& now, instance<E, pack<T, W>>& x, int lane,
                        [[maybe_unused]] point_rules<E, pack<T, W>>* rules, Call&& call) {
   now.begin();
+  if constexpr (E::form::kinds::schedules) now.take_items(pack<T, 1>::from(together_with(x, x.t).get(lane)));
   call(now);
+  if constexpr (E::form::kinds::schedules) {
+    now.drop_items();
+    end_lane<E>(x, lane, fault_of_queues<typename E::Model>(now.modes));
+  }
   now.end();
   if constexpr (E::form::keeps_written)
     if (rules != nullptr)
@@ -523,7 +530,15 @@ SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E,
     again = again | moved;
     assign_where(where, was[i], x.constants.guard_values[i]);
   });
-  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { due.time_event[i] = Real(0.0); });
+  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+    due.time_event[i] = Real(0.0);
+    // What a transition has scheduled without a delay.
+    if constexpr (E::form::kinds::schedules) {
+      const auto comes = where & has_items_up_to(x, i, together_with(x, x.t));
+      due.time_event[i] = select(comes, Real(1.0), Real(0.0));
+      again = again | comes;
+    }
+  });
   return again;
 }
 
@@ -657,6 +672,10 @@ SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of
     for (int i = 0; i < E::ng; ++i)
       for (int j = 0; j < E::directions; ++j) assign_where(at_knot, way.times(i, j), Real(0.0));
   if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where & !at_knot, tol);
+  if constexpr (E::form::kinds::schedules)
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+      look_at_items<E>(x, i, due.time_event[i], times_of_item(way.times, E::ng + i), where, sensitivity::order, tol);
+    });
   way.apart = find_apart(x, due, way.times, where, tol, first);
   if (any(way.apart)) way.in_turns = try_both_orders(x, g, way.times, due, way.apart, tol);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.constants.event_time[j], first[j]); });
@@ -671,6 +690,10 @@ SALTUS_FN void follow_event(instance<E, Real>& x, const due_events<E, Real>& due
                             const tolerances<E, Real>& tol, passage<E, Real>& way) {
   if (none(where)) return;
   if constexpr (E::form::model_guards > 0) look_at_due_again(x, due, where, tol);
+  if constexpr (E::form::kinds::schedules)
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+      look_at_items<E>(x, i, due.time_event[i], x.constants.event_time, where, sensitivity::order, tol);
+    });
   for (int item = 0; item < event_times<E, Real>::items; ++item)
     for (int j = 0; j < E::directions; ++j) way.times(item, j) = x.constants.event_time[j];
 }
@@ -747,6 +770,27 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
   look_ahead(x, where, tol);
   if constexpr (E::directions > 0) end_event(x, where, tol, way, run);
   return jumps;
+}
+
+/// Fires items that are due at the start of an instance, or at the limit of an accumulation, without a step to their time.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void fire_items_here(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
+                                    const tolerances<E, pack<T, W>>& tol, const Run& run) {
+  using Real = pack<T, W>;
+  due_events<E, Real> due;
+  auto fires = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = Real(0.0); });
+  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto comes = where & is_under_way(x) & has_items_up_to(x, i, together_with(x, x.t));
+    due.time_event[i] = select(comes, Real(1.0), Real(0.0));
+    fires = fires | comes;
+  });
+  if (none(fires)) return;
+  if constexpr (E::directions > 0)  // they come at this time whatever the parameters are
+    each<E::form::time_events * E::directions>(
+        [&](int i) SALTUS_INLINE_LAMBDA { assign_where(fires, x.constants.next_time_events[i], Real(0.0)); });
+  const auto g = x.constants.guard_values;
+  fire<E>(x, g, g, due, fires, mask_of<Real>::all(false), tol, run);
 }
 
 }  // namespace saltus

@@ -187,6 +187,13 @@ struct model_functions {
       when.sound = when.sound & (next > t);
       when.next[event_of_record<Model>(k)] = next;
     });
+    if constexpr (kinds::schedules) {
+      static_assert(time_sign > 0, "scheduled events are for runs forward in time");
+      each<time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+        const Real first = detail::event_queue<Model, Real>::next(c.d, queue_of<Model>(i), t);
+        when.next[i] = select(first < when.next[i], first, when.next[i]);
+      });
+    }
     sound = when.sound;
     return when.next;
   }

@@ -14,6 +14,12 @@
 
 namespace saltus {
 
+/// Directions in which the right-hand side of a larger model is differentiated at once: numbers with more derivatives leave the registers.
+inline constexpr int directions_at_once = 4;
+/// States and parameters, with their derivatives, up to which a right-hand side is inlined into the stages of a step. Beyond that a call costs
+/// less than one per cent, and inlined copies take two to fifteen times as long to compile.
+inline constexpr int most_inlined_numbers = 64;
+
 /// `Of` lists the directions: parameter j is number j, the initial value of state i is -1 - i. `InError`: their errors count in step-size
 /// control.
 template <class Base, bool InError, int... Of>
@@ -193,7 +199,17 @@ struct sensitivities : Base {
   /// f, and f_y S + f_p.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
-    return put_down<Value>(Base::rhs(lifted<Value>(t), lift(y), lift_held<Value>(c)));
+    if constexpr ((model_states + params) * (1 + directions) <= most_inlined_numbers) {
+      return put_down<Value>(Base::rhs(lifted<Value>(t), lift(y), lift_held<Value>(c)));
+    } else {
+      vec<Value, states> r;
+      constexpr int parts = (directions + directions_at_once - 1) / directions_at_once;
+      static_for<parts>([&](auto part) SALTUS_INLINE_LAMBDA {
+        constexpr int first = part * directions_at_once, rest = directions - first;
+        rhs_in<first, (rest < directions_at_once ? rest : directions_at_once)>(t, y, c, r);
+      });
+      return r;
+    }
   }
 
   /// The equations of the model over numbers with derivatives in `width` directions (linear/system.hpp).
@@ -319,6 +335,22 @@ struct sensitivities : Base {
   }
 
  private:
+  /// The part of the right-hand side in `width` directions from `first` on, and f itself.
+  template <int first, int width, class Value, class Real>
+  SALTUS_FN_COLD static void rhs_in(Value t, const vec<Value, states>& y, const step_constants<Real>& c,
+                                    vec<Value, states>& r) {
+    using number = lifted<Value, width>;
+    vec<number, model_states> at;
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      at[i] = with_rates<width>(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[rate_index(i, first + j)]; });
+    });
+    const auto f = Base::rhs(number(t), at, lift_held<Value, width>(c, first));
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      r[i] = f[i].value;
+      each<width>([&](int j) SALTUS_INLINE_LAMBDA { r[rate_index(i, first + j)] = f[i].d[j]; });
+    });
+  }
+
   template <class Real>
   SALTUS_FN static void take_derivatives(const vec<Real, states>& from, vec<Real, states>& to, mask_of<Real> where) {
     for (int i = model_states; i < states; ++i) to[i] = select(where, from[i], to[i]);

@@ -20,7 +20,7 @@ constexpr bool is_kind_of_name() {
   while (end > 0 && s[end - 1] != ']') --end;
   --end;
   constexpr const char* kinds[] = {"::state",  "::parameter",  "::discrete",  "::guard",    "::time_event", "::column",
-                                   "::output", "::constraint", "::invariant", "::equation", "::table"};
+                                   "::output", "::constraint", "::invariant", "::equation", "::table",      "::stream"};
   for (const char* kind : kinds) {
     int length = 0;
     while (kind[length] != 0) ++length;

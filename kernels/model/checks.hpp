@@ -40,6 +40,19 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_time_events = requires(const at& a, schedule<Model, one, 1>& w) {
     Model::time_events(a, w);
   };
+  /// Every time event is scheduled or recorded, so that `time_events` need not give times; and whether one is both.
+  static constexpr bool times_are_known = [] {
+    if constexpr (kinds::time_event_count > 0)
+      for (const auto& e : Model::time_event_list)
+        if (!e.has_rows && e.capacity == 0) return false;
+    return true;
+  }();
+  static constexpr bool is_of_two_kinds = [] {
+    if constexpr (kinds::time_event_count > 0)
+      for (const auto& e : Model::time_event_list)
+        if (e.has_rows && e.capacity != 0) return true;
+    return false;
+  }();
   static constexpr bool has_outputs = requires(const at& a, outs& o) { Model::outputs(a, o); };
   static constexpr bool has_transition = requires(event<Model, one> & e) { Model::transition(e); };
   static constexpr bool has_mode = requires(event<Model, one> & e) { Model::mode(e); };
@@ -144,11 +157,17 @@ struct contract : detail::kinds<Model> {
   static_assert(kinds::guard_count > 0 || !has_guards,
                 "the model computes guards but does not list them: add enum guard { ... }; and guard_list[]");
   static_assert(
-      kinds::time_event_count == record_table_of<Model>.count || has_time_events,
-      "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when)");
+      kinds::time_event_count == 0 || has_time_events || times_are_known,
+      "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when), or "
+      "schedule all of them: {fire, \"...\"}.scheduled(8)");
+  static_assert(
+      kinds::queues.sound,
+      "a scheduled time event has a capacity of 1 to 4096 items, .scheduled(n), each carrying up to 8 numbers, "
+      ".carrying(k)");
   static_assert(record_table_of<Model>.columns_are_right,
                 "a column belongs to a time event that is recorded: {id, time_event, unit, about}, and {time_event, "
                 "about}.recorded()");
+  static_assert(!is_of_two_kinds, "a time event is scheduled or recorded, not both");
   static_assert(kinds::time_event_count > 0 || !has_time_events,
                 "the model gives times of time events but does not list them: add enum time_event { ... }; and "
                 "time_event_list[]");

@@ -1,6 +1,6 @@
 // The declarations that a model's author makes, and the functions that he may write.
 //
-// A model is a struct named like its file. It declares up to eight enumerations with a list each,
+// A model is a struct named like its file. It declares up to nine enumerations with a list each,
 //
 //     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
 //     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
@@ -8,6 +8,7 @@
 //     enum guard     { ... };  static constexpr saltus::event_function<guard> guard_list[]  = {{id, direction, sidedness, about}, ...};
 //     enum time_event   { ... };  static constexpr saltus::timed<time_event>      time_event_list[]   = {{id, about}, ...};
 //     enum column    { ... };  static constexpr saltus::recorded<column>    column_list[]    = {{id, time_event, unit, about}, ...};
+//     enum stream    { ... };  static constexpr saltus::random_stream<stream> stream_list[]  = {{id, about}, ...};
 //     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
 //     enum table     { ... };  static constexpr saltus::tabulated<table>    table_list[]     = {{id, unit, about, interpolation, at_ends}, ...};
 //
@@ -22,6 +23,8 @@
 //     static void time_events(const auto& at, auto& when);       // when.at(time_event, time), when.every(time_event, period, first)
 //     static void outputs(const auto& at, auto& out);         // out[output] = ...
 //     static void transition(auto& now);                      // at an event: if (now.due(guard)) now[state] = ...
+//                                                             // now.after(time_event, delay, ...), now.each_due(time_event, body),
+//                                                             // now.cancel(time_event), now.uniform(stream), now.normal(stream)
 //     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
 //     static void rest(auto& now);                            // where events accumulate: the state at their limit
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
@@ -186,14 +189,28 @@ struct event_function {
   }
 };
 
-/// A time event, known in advance; `time_events` gives its times.
+/// A time event: `time_events` gives its times, or transitions schedule it.
 template <class Id>
 struct timed {
   Id id;
   const char* about;
   int count = 1;
+  int capacity = 0;  ///< number of items that may be scheduled at the same time
+  int carries = 0;   ///< numbers that each of them carries
   bool has_rows = false;
 
+  /// Transitions and `initial` schedule it (after), with up to n items under way.
+  constexpr timed scheduled(int n) const {
+    timed r = *this;
+    r.capacity = n;
+    return r;
+  }
+  /// Each item carries k numbers from where it is scheduled to where it is due.
+  constexpr timed carrying(int k) const {
+    timed r = *this;
+    r.carries = k;
+    return r;
+  }
   /// Its times are those of rows of data, which each instance has of its own. `time_events` may delay them: when.delay(id, lag).
   constexpr timed recorded() const {
     timed r = *this;
@@ -210,6 +227,17 @@ struct recorded {
   const char* unit;
   const char* about;
   int count = 1;
+};
+
+/// A stream of random numbers, independent of the other streams and of all other instances: now.uniform(id), now.normal(id).
+template <class Id>
+struct random_stream {
+  Id id;
+  const char* about;
+  int count = 1;
+
+  /// A family of n members.
+  constexpr auto of(int n) const { return detail::family(*this, n); }
 };
 
 /// A table: a function of time given by values at knots and smooth between them. at[id] is its value at the time of the point. Steps end at

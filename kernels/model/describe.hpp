@@ -87,6 +87,19 @@ constexpr bool ends_before() {
 }
 #pragma GCC diagnostic pop
 
+/// Writes a text at `to`, as far as `end`; returns its end.
+inline char* append(char* to, const char* end, const char* text) {
+  while (*text != 0 && to < end) *to++ = *text++;
+  return to;
+}
+inline char* append_number(char* to, const char* end, int number) {
+  char digits[16] = {};
+  int first = 15;
+  do digits[--first] = static_cast<char>('0' + number % 10);
+  while ((number /= 10) > 0);
+  return append(append(to, end, "_"), end, digits + first);
+}
+
 #ifndef SALTUS_UNCOUNTED
 /// The operations of a model's functions on quantities that change with t or the states, counted by running them once with the model's
 /// default values. Both sides of a selection are always computed, so the count does not depend on the point.
@@ -275,6 +288,8 @@ struct describe {
     abi::guard guards[c::guard_count + 1];
     abi::time_event time_events[c::time_event_count + 1];
     abi::column columns[c::column_count + 1];
+    abi::stream streams[c::stream_count + 1];
+    char kept_names[c::discrete_count - c::declared_discrete_count + 1][160];
     abi::declared_table tables[c::table_count + 1];
     const char* equations[c::state_count + c::constraint_count];  ///< names
     const char* unknowns[c::state_count + c::constraint_count];
@@ -289,7 +304,8 @@ struct describe {
       };
       detail::each_member<Model::state_list>(quantity(states));
       if constexpr (c::parameter_count > 0) detail::each_member<Model::parameter_list>(quantity(parameters));
-      if constexpr (c::discrete_count > 0) detail::each_member<Model::discrete_list>(quantity(discretes));
+      if constexpr (c::declared_discrete_count > 0) detail::each_member<Model::discrete_list>(quantity(discretes));
+      fill_kept();
       if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
       if constexpr (c::invariant_count > 0) detail::each_member<Model::invariant_list>(quantity(invariants));
       fill_constraints();
@@ -302,7 +318,7 @@ struct describe {
     static void check_completeness() {
       SALTUS_COMPLETE(state);
       SALTUS_COMPLETE(parameter);
-      SALTUS_COMPLETE(discrete);
+      check_discretes();
       SALTUS_COMPLETE(guard);
       SALTUS_COMPLETE(time_event);
       SALTUS_COMPLETE(column);
@@ -311,6 +327,12 @@ struct describe {
       SALTUS_COMPLETE(invariant);
       SALTUS_COMPLETE(equation);
       SALTUS_COMPLETE(table);
+      SALTUS_COMPLETE(stream);
+    }
+    static void check_discretes() {
+      if constexpr (c::declared_discrete_count > 0)
+        static_assert(detail::ends_before<typename c::discrete, c::declared_discrete_count>(),
+                      "enum discrete has more entries than discrete_list: give each its entry");
     }
     void fill_tables() {
       if constexpr (c::table_count > 0)
@@ -344,12 +366,47 @@ struct describe {
         });
       if constexpr (c::time_event_count > 0)
         detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
-          time_events[i] = {name, v.about, v.has_rows ? 1 : 0};
+          time_events[i] = {name, v.about, v.capacity, v.carries, v.has_rows ? 1 : 0};
         });
       if constexpr (c::column_count > 0)
         detail::each_member<Model::column_list>([&](const auto& v, const char* name, int i) {
           columns[i] = {name, v.event, v.unit, v.about};
         });
+    }
+    /// Names of the numbers that the engine keeps: fire_waiting, fire_time_0, fire_0_1 (number 1 of the item in place 0); random_key_0,
+    /// failures_draws_0.
+    void fill_kept() {
+      const auto keep = [&](int i, const char* name, const char* part, int k, int l, const char* about) {
+        char* const to = kept_names[i - c::declared_discrete_count];
+        char* const end = to + sizeof kept_names[0] - 1;
+        char* at = detail::append(to, end, name);
+        at = detail::append(at, end, part);
+        if (k >= 0) at = detail::append_number(at, end, k);
+        if (l >= 0) at = detail::append_number(at, end, l);
+        *at = 0;
+        discretes[i] = {to, 0.0, "1", about, 0};
+      };
+      if constexpr (c::schedules)
+        detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
+          const auto queue = queue_of<Model>(i);
+          if (queue.capacity == 0) return;
+          keep(queue.first, name, "_waiting", -1, -1, "number of items under way");
+          for (int place = 0; place < v.capacity; ++place) {
+            keep(queue.time(place), name, "_time", place, -1, "time at which an item is due");
+            for (int k = 0; k < v.carries; ++k)
+              keep(queue.carried(place, k), name, "", place, k, "a number that an item carries");
+          }
+        });
+      if constexpr (c::stream_count > 0) {
+        for (int k = 0; k < detail::parts_of_key; ++k)
+          keep(c::random_key + k, "random", "_key", k, -1, "16 bits of the key of the random streams");
+        detail::each_member<Model::stream_list>([&](const auto& v, const char* name, int i) {
+          streams[i] = {name, v.about};
+          for (int k = 0; k < detail::parts_of_count; ++k)
+            keep(c::random_key + detail::parts_of_key + detail::parts_of_count * i + k, name, "_draws", k, -1,
+                 k == 0 ? "number of draws, its last 16 bits" : "number of draws, the bits before them");
+        });
+      }
     }
   };
 
@@ -360,6 +417,9 @@ struct describe {
     d.guard_count = c::guard_count;
     d.time_event_count = c::time_event_count;
     d.column_count = c::column_count;
+    d.stream_count = c::stream_count;
+    d.kept_count = c::discrete_count - c::declared_discrete_count;
+    d.random_key = c::stream_count > 0 ? c::random_key : -1;
     d.output_count = c::output_count;
     d.table_count = c::table_count;
     d.constraint_count = c::constraint_count + quaternions;
@@ -370,6 +430,7 @@ struct describe {
     d.guards = all.guards;
     d.time_events = all.time_events;
     d.columns = all.columns;
+    d.streams = all.streams;
     d.outputs = all.outputs;
     d.tables = all.tables;
     d.constraints = all.constraints;

@@ -3,6 +3,7 @@
 
 #include "linear/system.hpp"
 #include "model/declare.hpp"
+#include "model/kept_numbers.hpp"
 #include "model/offsets.hpp"
 #include "number/base.hpp"
 
@@ -20,6 +21,7 @@ enum class no_constraint : int {};
 enum class no_invariant : int {};
 enum class no_equation : int {};
 enum class no_table : int {};
+enum class no_stream : int {};
 
 /// Number of members of all families of a list.
 template <class T, int N>
@@ -42,7 +44,7 @@ constexpr bool in_order(const T (&list)[N]) {
 
 template <class Model>
 struct kinds {
-#define SALTUS_KIND(kind)                                                                                  \
+#define SALTUS_LISTED(kind)                                                                                \
   template <class M>                                                                                       \
   static auto pick_##kind() {                                                                              \
     if constexpr (requires { M::kind##_list[0]; }) return typename M::kind{};                              \
@@ -58,10 +60,12 @@ struct kinds {
       return 0;                                                                                            \
     }                                                                                                      \
   }                                                                                                        \
-  using kind = decltype(pick_##kind<Model>());                                                             \
+  using kind = decltype(pick_##kind<Model>());
+#define SALTUS_KIND(kind) \
+  SALTUS_LISTED(kind)     \
   static constexpr int kind##_count = count_##kind<Model>();
+  SALTUS_LISTED(discrete)
   SALTUS_KIND(parameter)
-  SALTUS_KIND(discrete)
   SALTUS_KIND(guard)
   SALTUS_KIND(time_event)
   SALTUS_KIND(column)
@@ -70,7 +74,15 @@ struct kinds {
   SALTUS_KIND(invariant)
   SALTUS_KIND(equation)
   SALTUS_KIND(table)
+  SALTUS_KIND(stream)
 #undef SALTUS_KIND
+#undef SALTUS_LISTED
+  /// The discrete variables that the model declares, then those that the engine keeps for it (model/kept_numbers.hpp).
+  static constexpr int declared_discrete_count = count_discrete<Model>();
+  static constexpr auto queues = make_queue_table<Model, time_event_count>(declared_discrete_count);
+  static constexpr bool schedules = queues.numbers > 0;
+  static constexpr int random_key = declared_discrete_count + queues.numbers;
+  static constexpr int discrete_count = random_key + numbers_of_streams(stream_count);
   static_assert(
       requires { Model::state_list[0]; },
       "a model needs at least one state: enum state { ... }; and static constexpr saltus::variable<state> "
@@ -353,6 +365,18 @@ constexpr auto default_values_of() {
   }
 }
 
+/// Default values of all discrete variables; those that the engine keeps begin with zero.
+template <class Model>
+constexpr auto default_discretes_of() {
+  constexpr int declared = kinds<Model>::declared_discrete_count;
+  default_values<double, kinds<Model>::discrete_count> r{};
+  if constexpr (declared > 0) {
+    const auto values = defaults_of<declared>(Model::discrete_list);
+    for (int i = 0; i < declared; ++i) r.of[i] = values.of[i];
+  }
+  return r;
+}
+
 /// body(i, value) for the default value of each parameter, or of each discrete variable.
 template <class Model, class F>
 constexpr void each_default_parameter(F&& body) {
@@ -364,12 +388,22 @@ constexpr void each_default_parameter(F&& body) {
 template <class Model, class F>
 constexpr void each_default_discrete(F&& body) {
   if constexpr (constexpr int count = kinds<Model>::discrete_count; count > 0) {
-    const auto values = defaults_of<count>(Model::discrete_list);
+    const auto values = default_discretes_of<Model>();
     for (int i = 0; i < count; ++i) body(i, values.of[i]);
   }
 }
 
 }  // namespace detail
+
+/// The queues of the time events of a model.
+template <class Model>
+inline constexpr auto queue_table_of = detail::kinds<Model>::queues;
+
+/// The queue of time event i: constant if i is.
+template <class Model>
+SALTUS_FN constexpr detail::queue_traits queue_of(int i) {
+  return queue_table_of<Model>.of[i];
+}
 
 /// Traits of the guards of a model.
 template <class Model>

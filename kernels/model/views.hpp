@@ -1,6 +1,8 @@
 // The arguments of a model's functions: views in which values are read and written by the names that the model declares.
 #pragma once
 
+#include "model/random_draws.hpp"
+#include "model/scheduled.hpp"
 #include "model/traits.hpp"
 #include "number/dual.hpp"
 #include "number/math.hpp"
@@ -307,6 +309,12 @@ struct point {
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
     return modes[static_cast<int>(i) + k] > Real(0.5);
   }
+  /// Number of items of a scheduled time event that are under way.
+  SALTUS_FN Real waiting(typename kinds::time_event i) const {
+    static_assert(kinds::schedules, "no time event of the model is scheduled");
+    const auto queue = queue_of<Model>(static_cast<int>(i));
+    return queue.capacity == 0 ? Real(0.0) : modes[queue.first];
+  }
   /// L of Compere 5.3, held through the step: true if g >= 0 when the step began.
   SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {
     return guard_values[static_cast<int>(i) + k] >= Real(0.0);
@@ -372,6 +380,19 @@ struct start {
   }
   SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
     return y[values::first(i + member) + k];
+  }
+  /// Schedules a time event at t + delay, delay >= 0, with the numbers that it carries. A delay of 1e30 or more schedules
+  /// nothing.
+  template <class Delay, class... Numbers>
+  SALTUS_FN void after(typename kinds::time_event i, const Delay& delay, const Numbers&... numbers) {
+    detail::schedule_item<Model>(modes, static_cast<int>(i), t, delay, 0, numbers...);
+  }
+  /// The next number of a random stream: uniform in (0, 1), or standard normal.
+  SALTUS_FN Real uniform(typename kinds::stream i, int k = 0) {
+    return Real(detail::draw_uniform<Model>(modes, static_cast<int>(i) + k));
+  }
+  SALTUS_FN Real normal(typename kinds::stream i, int k = 0) {
+    return Real(normal_quantile(detail::draw_uniform<Model>(modes, static_cast<int>(i) + k)));
   }
 };
 
@@ -495,6 +516,8 @@ struct record_row {
     if (record_of_column<Model>(static_cast<int>(i)) != record) return Real(detail::no_number);
     return Real(numbers[place_of_column<Model>(static_cast<int>(i))]);
   }
+  /// Items of scheduled time events have numbers by place (event::each_due); rows have none: NaN.
+  SALTUS_FN Real operator[](int) const { return Real(detail::no_number); }
 };
 
 namespace detail {
@@ -527,6 +550,8 @@ struct event {
   detail::kept_impulses<Model, Real> impulses{};
   detail::states_of_event<Model, Real> states{};
   detail::due_rows<Model> recorded{};
+  bool may_schedule = false;               ///< this is a transition, or a rest
+  detail::items_at_hand<Model> at_hand{};  ///< items that are due and have not been given
 
   SALTUS_FN void begin() { states.show(y); }
   SALTUS_FN void end() const { states.bring(y); }
@@ -573,25 +598,87 @@ struct event {
   SALTUS_FN bool due(typename kinds::time_event i) const {
     return bool(fired[kinds::guard_count + static_cast<int>(i)] > Real(0.5));
   }
-  /// body(row) for each row of a recorded time event that is due now, in the order of the data. At another event there is none.
-  template <class Body>
-  SALTUS_FN void each_due(typename kinds::time_event i, Body&& body) const {
-    static_assert(record_table_of<Model>.count > 0, "no time event of this model is recorded: {id, about}.recorded()");
-    if constexpr (record_table_of<Model>.count > 0) {
-      const int k = record_of_event<Model>(static_cast<int>(i));
-      if (k < 0) return;
-      for (int64 j = 0; j < recorded.rows[k]; ++j) {
-        const double* const numbers = recorded.first[k] + j * width_of_record<Model>(k);
-        body(record_row<Model, Real>{Real(numbers[0]), numbers, k});
-      }
-    }
-  }
   /// The sign of a guard: true if g >= 0.
   SALTUS_FN bool above(typename kinds::guard i, int k = 0) const {
     return bool(g[static_cast<int>(i) + k] >= Real(0.0));
   }
   /// Ends this instance here, with status `stopped`.
   SALTUS_FN void stop() { stopped = true; }
+
+  // Scheduled time events.
+
+  /// Schedules a time event at t + delay, delay >= 0, with the numbers that it carries. With delay 0 it is due in the next transition at this
+  /// time; a delay of 1e30 or more schedules nothing.
+  template <class Delay, class... Numbers>
+  SALTUS_FN void after(typename kinds::time_event i, const Delay& delay, const Numbers&... numbers) {
+    const int e = static_cast<int>(i);
+    detail::schedule_item<Model>(modes, e, t, delay, at_hand.of(e), numbers...);
+    if (!may_schedule) queue(e).refuse();
+  }
+  /// body(item) for every item of a scheduled time event that is due now, in the order of their times, and of scheduling: item[k] is number
+  /// k that it carries, item.t its time. Each is given once. Items that the transition does not ask for are dropped after it. For a recorded
+  /// time event body(row) for each row of data that is due now, in the order of the data: row[column], and row.t its time in the data.
+  template <class Body>
+  SALTUS_FN void each_due(typename kinds::time_event i, Body&& body) {
+    static_assert(kinds::schedules || record_table_of<Model>.count > 0,
+                  "no time event of the model is scheduled or recorded");
+    if constexpr (record_table_of<Model>.count > 0)
+      if (const int k = record_of_event<Model>(static_cast<int>(i)); k >= 0) return each_row(k, body);
+    if constexpr (kinds::schedules) {
+      int& left = at_hand.count[static_cast<int>(i)];
+      while (left > 0) {
+        const auto item = queue(static_cast<int>(i)).at(0);
+        queue(static_cast<int>(i)).remove(0);
+        --left;
+        body(item);
+      }
+    }
+  }
+  /// Takes back the items for which which(item) is true, or all. Items that are due and have not been given count as well. Returns their
+  /// number.
+  template <class Which>
+  SALTUS_FN int cancel(typename kinds::time_event i, Which&& which) {
+    static_assert(kinds::schedules, "no time event of the model is scheduled");
+    const auto from = queue(static_cast<int>(i));
+    int& left = at_hand.count[static_cast<int>(i)];
+    int cancelled = 0;
+    for (int place = 0; place < from.count();) {
+      if (!bool(which(from.at(place)))) {
+        ++place;
+        continue;
+      }
+      from.remove(place);
+      if (place < left) --left;
+      ++cancelled;
+    }
+    return cancelled;
+  }
+  SALTUS_FN int cancel(typename kinds::time_event i) {
+    return cancel(i, [](const auto&) SALTUS_INLINE_LAMBDA { return true; });
+  }
+  /// Number of items of a time event that are under way, with those that are due and have not been given.
+  SALTUS_FN int waiting(typename kinds::time_event i) const {
+    static_assert(kinds::schedules, "no time event of the model is scheduled");
+    return detail::event_queue<Model, Real>(modes, static_cast<int>(i)).count();
+  }
+  /// Before a transition: items with times up to `latest` of time events that fire are due.
+  SALTUS_FN void take_items(Real latest) requires(kinds::schedules) {
+    for (int i = 0; i < kinds::time_event_count; ++i)
+      at_hand.count[i] = bool(fired[kinds::guard_count + i] > Real(0.5)) ? queue(i).due(latest) : 0;
+  }
+  /// After a transition: drops due items that it has not asked for.
+  SALTUS_FN void drop_items() requires(kinds::schedules) {
+    for (int i = 0; i < kinds::time_event_count; ++i)
+      for (; at_hand.count[i] > 0; --at_hand.count[i]) queue(i).remove(0);
+  }
+
+  /// The next number of a random stream: uniform in (0, 1), or standard normal. `mode` must not draw.
+  SALTUS_FN Real uniform(typename kinds::stream i, int k = 0) {
+    return Real(detail::draw_uniform<Model>(modes, static_cast<int>(i) + k));
+  }
+  SALTUS_FN Real normal(typename kinds::stream i, int k = 0) {
+    return Real(normal_quantile(detail::draw_uniform<Model>(modes, static_cast<int>(i) + k)));
+  }
 
   // For mechanical systems (model/impact.hpp). The gap of a contact is a constraint Phi >= 0, on while the contact is closed.
 
@@ -648,6 +735,15 @@ struct event {
   SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, modes, g.data, pieces}; }
 
  private:
+  SALTUS_FN detail::event_queue<Model, Real> queue(int i) { return {modes, i}; }
+  /// body(row) for each row of record k that is due.
+  template <class Body>
+  SALTUS_FN void each_row(int k, Body&& body) const {
+    for (int64 j = 0; j < recorded.rows[k]; ++j) {
+      const double* const numbers = recorded.first[k] + j * width_of_record<Model>(k);
+      body(record_row<Model, Real>{Real(numbers[0]), numbers, k});
+    }
+  }
   /// body() over the current states. States that it moves do not count as written.
   template <class F>
   SALTUS_FN void with_states(F&& body) {

@@ -27,7 +27,10 @@ struct interval_mask {
   interval_mask() = default;
   SALTUS_FN interval_mask(plain m) : certain(m), possible(m) {}
   SALTUS_FN interval_mask(plain certainly, plain possibly) : certain(certainly), possible(possibly) {}
+  SALTUS_FN static interval_mask all(bool on) { return plain::all(on); }
 
+  /// True if the condition may hold in a lane.
+  SALTUS_FN friend bool any(const interval_mask& a) { return any(a.possible); }
   SALTUS_FN friend interval_mask operator&(const interval_mask& a, const interval_mask& b) {
     return {a.certain & b.certain, a.possible & b.possible};
   }

@@ -222,11 +222,12 @@ struct events_to_rows {
   }
 };
 
-/// The most rows that one landing can log: every guard in every round of event iteration, every time event, every constraint that is
-/// reached, and a rest.
+/// The most rows that one landing can log: every guard in every round of event iteration, every time event (a scheduled one in
+/// every round), every constraint that is reached, and a rest.
 template <class E>
 inline constexpr int rows_per_landing = [] {
   int rows = event_rounds * (E::form::model_guards + 1) + E::form::time_events + 1;
+  if (E::form::kinds::schedules) rows += (event_rounds - 1) * E::form::time_events;
   rows += E::form::approached;
   return rows;
 }();

@@ -61,7 +61,7 @@ void translate(const std::exception_ptr& failure, void*) {
 
 // ---- models
 
-nb::list quantities(const std::vector<host::quantity>& all) {
+nb::list quantities(std::span<const host::quantity> all) {
   nb::list list;
   for (const auto& q : all) list.append(nb::make_tuple(q.name, q.value, q.unit, q.about));
   return list;
@@ -79,7 +79,8 @@ nb::dict description(const model& m) {
   d["states"] = quantities(m.states);
   d["parameters"] = quantities(m.parameters);
   d["outputs"] = quantities(m.outputs);
-  d["discretes"] = quantities(m.discretes);
+  d["discretes"] = quantities(host::declared_discretes(m));
+  d["kept"] = quantities(host::kept_discretes(m));
   nb::list guards, time_events, tables;
   for (const auto& g : m.guards) {
     const char* const direction = g.direction == abi::rising    ? "rising"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import _accessor, _core
 from ._errors import DeviceError, Error, IncompleteWarning, ModelError, SpecError
+from ._fit import Fit, least_squares
 from ._model import Guard, Model, Quantity, TimeEvent, builtin, model, run, so_far
 from ._model import names as list  # noqa: A001
 from ._sbml import sbml
@@ -18,5 +19,5 @@ from ._symbolic import Symbolic
 from ._zarr import events, to_zarr
 
 __version__ = _core.version()
-__all__ = ["DeviceError", "Error", "Guard", "IncompleteWarning", "Model", "ModelError", "Quantity", "SpecError", "Symbolic", "TimeEvent",
-           "builtin", "events", "list", "model", "run", "sbml", "so_far", "to_zarr"]
+__all__ = ["DeviceError", "Error", "Fit", "Guard", "IncompleteWarning", "Model", "ModelError", "Quantity", "SpecError", "Symbolic", "TimeEvent",
+           "builtin", "events", "least_squares", "list", "model", "run", "sbml", "so_far", "to_zarr"]

@@ -82,7 +82,7 @@ class Accessor:
         one = self.instance(instance)
         options = {"samples": None, "events": True, **options}
         given = {name: float(one[name]) for name in model.parameters if name in one}
-        initial = {name: float(one[f"initial_{name}"]) for name in (*model.states, *model.discretes)
+        initial = {name: float(one[f"initial_{name}"]) for name in (*model.states, *model.discretes, *model._kept)
                    if f"initial_{name}" in one}
         inputs = {"parameters": given, "initial": initial, "t": (float(one["t_begin"]), float(one["t_end"]))}
         known = {name: (one[f"knot_{name}"].values, one[f"table_{name}"].values) for name in model.tables

@@ -80,6 +80,7 @@ class Model:
         self.parameters = {row[0]: Quantity(*row) for row in about["parameters"]}
         self.outputs = {row[0]: Quantity(*row) for row in about["outputs"]}
         self.discretes = {row[0]: Quantity(*row) for row in about["discretes"]}
+        self._kept = {row[0]: Quantity(*row) for row in about["kept"]}  # what saltus keeps for the model: queues and random streams
         self.tables = {row[0]: Table(*row) for row in about["tables"]}
         self.guards = {row[0]: Guard(*row) for row in about["guards"]}
         self.time_events = {row[0]: TimeEvent(*row) for row in about["time_events"]}
@@ -131,7 +132,7 @@ class Model:
 
     def _settings(self, options: Mapping[str, Any]) -> Settings:
         records = {name: one.columns for name, one in self.time_events.items() if one.columns is not None}
-        return Settings(options, self.parameters, {**self.states, **self.discretes}, records)
+        return Settings(options, self.parameters, {**self.states, **self.discretes, **self._kept}, records)
 
     def _planned(self, kind: str, what: str, settings: Settings, file: Union[str, os.PathLike, None]) -> Any:
         try:
