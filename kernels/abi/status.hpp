@@ -108,13 +108,11 @@ inline constexpr status_row status_table[] = {
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
      status_group::failed},
     {status::bad_schedule, "bad_schedule",
-     "the model gave a time event a period that is not positive, a time that is none, or a negative delay; or a row of "
-     "its "
-     "records is before the start",
+     "the model gave a time event a period that is not positive, a time that is none, or a negative delay; or a record "
+     "has a row before the start",
      "let when.every have a period above zero, that rounding of t does not swallow, when.delay no negative lag, and "
      "now.after a delay of at least zero, in a transition, with no more numbers than the time event carries; what "
-     "never "
-     "comes has an infinite time; records.past = \"given\" passes over rows before the start",
+     "never comes has an infinite time; records.past = \"given\" passes over rows before the start",
      status_group::failed},
     {status::time_limit, "time_limit", "was under way for longer than its time limit",
      "raise run.instance_time_limit; or look why it is slow: a stiff regime near t_final, which needs method = "

@@ -3,11 +3,12 @@
 #include <saltus.hpp>
 
 struct conveyor {
-  static constexpr auto   title  = "Parts on a belt";
+  static constexpr auto title = "Parts on a belt";
   static constexpr double span[] = {0.0, 10.0};
 
   enum state { bin };
-  static constexpr saltus::variable<state> state_list[] = {{bin, 0.0, "kg", "mass in the bin, which loses a part of it"}};
+  static constexpr saltus::variable<state> state_list[] = {
+      {bin, 0.0, "kg", "mass in the bin, which loses a part of it"}};
 
   enum parameter { travel, loss, cleared_at, faster };
   static constexpr saltus::variable<parameter> parameter_list[] = {
@@ -51,8 +52,7 @@ struct conveyor {
       now[entered] += 1.0;
       now.after(arrives, now[travel] - now[faster] * (now[entered] - 1.0), now[entered], 0.5 + now[entered]);
     }
-    if (now.due(cleared))
-      now[taken] += now.cancel(arrives, [](const auto& part) { return int(part[0]) % 2 == 0; });
+    if (now.due(cleared)) now[taken] += now.cancel(arrives, [](const auto& part) { return int(part[0]) % 2 == 0; });
     now[on_the_belt] = now.waiting(arrives);
   }
 

@@ -3,9 +3,9 @@
 #include <saltus.hpp>
 
 struct delayed_events {
-  static constexpr auto   title  = "Delayed events of SBML";
+  static constexpr auto title = "Delayed events of SBML";
   static constexpr double span[] = {0.0, 6.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { s, early, late, kept, dropped };
   static constexpr saltus::variable<state> state_list[] = {
@@ -30,7 +30,7 @@ struct delayed_events {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[s]     = pi * cos(pi * at.t);
+    dy[s] = pi * cos(pi * at.t);
     dy[early] = dy[late] = dy[kept] = dy[dropped] = 0.0 * at[s];
   }
 
@@ -46,7 +46,7 @@ struct delayed_events {
     if (now.due(trigger) && !now.above(trigger)) now.cancel(not_persistent);
     now.each_due(persistent, [&](const auto& values) {
       now[early] = values[0];
-      now[late]  = now.t;
+      now[late] = now.t;
       now[kept] += 1.0;
     });
     now.each_due(not_persistent, [&](const auto&) { now[dropped] += 1.0; });

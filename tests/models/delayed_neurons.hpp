@@ -4,9 +4,9 @@
 #include <saltus.hpp>
 
 struct delayed_neurons {
-  static constexpr auto   title   = "Neurons with delayed synapses";
-  static constexpr double span[]  = {0.0, 12.0};
-  static constexpr int    neurons = 20;
+  static constexpr auto title = "Neurons with delayed synapses";
+  static constexpr double span[] = {0.0, 12.0};
+  static constexpr int neurons = 20;
 
   enum state { v };
   static constexpr saltus::variable<state> state_list[] = {

@@ -2,7 +2,7 @@
 #include <saltus.hpp>
 
 struct draws {
-  static constexpr auto   title  = "Random numbers";
+  static constexpr auto title = "Random numbers";
   static constexpr double span[] = {0.0, 2.0};
 
   enum state { x };

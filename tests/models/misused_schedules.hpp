@@ -2,7 +2,7 @@
 #include <saltus.hpp>
 
 struct misused_schedules {
-  static constexpr auto   title  = "Schedules that are none";
+  static constexpr auto title = "Schedules that are none";
   static constexpr double span[] = {0.0, 3.0};
 
   enum state { x };

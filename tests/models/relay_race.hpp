@@ -2,11 +2,12 @@
 #include <saltus.hpp>
 
 struct relay_race {
-  static constexpr auto   title  = "Items scheduled by transitions";
+  static constexpr auto title = "Items scheduled by transitions";
   static constexpr double span[] = {0.0, 10.0};
 
   enum state { level };
-  static constexpr saltus::variable<state> state_list[] = {{level, 0.0, "1", "grows at rate 1, and jumps by what comes"}};
+  static constexpr saltus::variable<state> state_list[] = {
+      {level, 0.0, "1", "grows at rate 1, and jumps by what comes"}};
 
   enum parameter { delay, again, jump, first, period };
   static constexpr saltus::variable<parameter> parameter_list[] = {

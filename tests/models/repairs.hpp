@@ -2,7 +2,7 @@
 #include <saltus.hpp>
 
 struct repairs {
-  static constexpr auto   title  = "Failures and repairs at random times";
+  static constexpr auto title = "Failures and repairs at random times";
   static constexpr double span[] = {0.0, 10.0};
 
   enum state { up };
@@ -55,7 +55,8 @@ struct repairs {
     if (now.due(tick)) {
       const auto decay = exp(-now[theta] * now[step]);
       now[before] = now[noise];
-      now[noise] = now[noise] * decay + now[sigma] * sqrt((1.0 - decay * decay) / (2.0 * now[theta])) * now.normal(motion);
+      now[noise] =
+          now[noise] * decay + now[sigma] * sqrt((1.0 - decay * decay) / (2.0 * now[theta])) * now.normal(motion);
     }
   }
 };

@@ -3,7 +3,7 @@
 #include <saltus.hpp>
 
 struct sampled_loop {
-  static constexpr auto   title  = "Digital controller with transport delay and jitter";
+  static constexpr auto title = "Digital controller with transport delay and jitter";
   static constexpr double span[] = {0.0, 6.0};
 
   enum state { x };

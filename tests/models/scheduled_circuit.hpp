@@ -4,7 +4,7 @@
 #include <saltus.hpp>
 
 struct scheduled_circuit {
-  static constexpr auto   title  = "Capacitor with scheduled pulses";
+  static constexpr auto title = "Capacitor with scheduled pulses";
   static constexpr double span[] = {0.0, 4.0};
 
   enum state { q, i };
