@@ -226,6 +226,28 @@ void expect_same_rows(const std::string& a, const std::string& b, int instances 
   for (int i = 0; i < instances; ++i) expect_same(x, i, y, i);
 }
 
+// blood(T) is the sum of a e^(-k (T - t - delay)) over the rows that have arrived, and its derivative by the delay is k blood(T).
+TEST(Records, ScheduleWhatArrivesLater) {
+  const auto all = ragged(60);
+  const file data("doses.csv", csv(all));
+  const auto r = run(test_model("delayed_doses"),
+                     {"rtol=1e-11", "atol=1e-11", data.setting(), "sample.count=60", by({"delay", "elimination"})});
+  const double k = 0.15, delay = 9.5, end = 48.0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(name_of(r.status[i]), "finished") << i;
+    double sum = 0, by_rate = 0;
+    for (const row& one : all[i])
+      if (const double since = end - one.t - delay; since >= 0) {
+        sum += one.amount * std::exp(-k * since);
+        by_rate -= since * one.amount * std::exp(-k * since);
+      }
+    const auto at = static_cast<std::int64_t>(i);
+    EXPECT_NEAR(r.final_state[i], sum, 1e-7) << i;
+    EXPECT_NEAR(r.derivative(0, 0, at), k * sum, 1e-7) << i;
+    EXPECT_NEAR(r.derivative(0, 1, at), by_rate, 1e-6) << i;
+  }
+}
+
 TEST(Records, UnderstandTheColumnsOfPharmacometrics) {
   expect_same_rows(
       "ID,TIME,AMT,RATE,II,ADDL,EVID,DV\n"
