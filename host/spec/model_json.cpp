@@ -1,5 +1,6 @@
 #include "spec/model_json.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -151,7 +152,7 @@ model model_from(const json& all) {
       m.streams.push_back({s.at(0).get<std::string>(), s.at(1).get<std::string>()});
     const int discretes = static_cast<int>(m.discretes.size());
     m.kept = choice_in<int>(all.at("kept"), 0, discretes);
-    m.random_key = choice_in<int>(all.at("random_key"), -1, discretes - 4);
+    m.random_key = choice_in<int>(all.at("random_key"), -1, std::max(-1, discretes - 4));
     for (const json& t : all.at("tables"))
       m.tables.push_back({t.at(0).get<std::string>(), t.at(1).get<std::string>(), t.at(2).get<std::string>(),
                           choice_in<interpolation>(t.at(3), 0, static_cast<int>(std::size(interpolation_names)) - 1),
