@@ -219,18 +219,15 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.constants.guard_values[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
   carried<E>::look_at_start(x, where);
-  if constexpr (form::records > 0) {
-    // Reductions see the jump of rows at the start; samples and the first step see what is after it.
-    if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
-    give_rows_at_start(x, where, tol, run);
-  }
+  // Reductions see the jumps of events at the start; samples see what is after them.
+  if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
+  if constexpr (form::records > 0) give_rows_at_start(x, where, tol, run);
   look_ahead(x, where, tol, x.t + rounding_of_time(x, x.t));
 
   set_first_step(x, where, tol, run);
   if constexpr (E::samples)
     for (int lane = 0; lane < W; ++lane) first_sample<E>(x, lane, run);
   else x.next_sample = Real(0.0);
-  if constexpr (E::reductions > 0 && form::records == 0) begin_reductions<E>(x, where);
   if constexpr (form::kinds::schedules) begin_with_items<E>(x, where, tol, run);
 }
 

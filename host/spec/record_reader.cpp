@@ -80,7 +80,7 @@ class dose_columns {
     std::int64_t more = 0;
     double interval = 0;
   };
-  /// How often the dose is repeated, and after what time.
+  /// The number of repetitions of the dose, and the interval between them.
   repeated repeats() const {
     constexpr double most = 1e6;
     if (!more_) return {};

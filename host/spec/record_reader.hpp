@@ -11,7 +11,7 @@
 
 namespace saltus::host {
 
-/// What a run expects of its data.
+/// Demands of a run on its data: the ids and times that they may have.
 struct record_demand {
   const record_keys& keys;
   std::int64_t known;    ///< number of ids without a list of them: rows of a sweep that are not run have one, too

@@ -156,6 +156,7 @@ std::pair<double, bool> compared(const result_array& a, double was) {
 std::string records_of_instance(const std::string& records, const std::string& sources, const std::string& file) {
   if (records.empty()) return {};
   std::istringstream lines(sources);
+  std::vector<std::string> unchanged;
   for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);) {
     std::error_code none;
     if (records.find(toml_of(path)) == records.npos) continue;
@@ -163,13 +164,20 @@ std::string records_of_instance(const std::string& records, const std::string& s
       throw error(exit_usage,
                   fmt::format("{}: the rows of its records are in {}, which has changed since the run, or is gone",
                               file, path));
+    unchanged.push_back(path);
   }
   try {
     const toml::table all = toml::parse(records);
     std::string text = "\n[records]\n";
     if (const auto* const entries = all["records"].as_table())
-      for (const auto& [key, value] : *entries)
+      for (const auto& [key, value] : *entries) {
+        // A result of a stranger might name any file.
+        const toml::table* const source = value.as_table();
+        const auto csv = source ? (*source)["csv"].value<std::string>() : std::nullopt;
+        if (csv && !contains(unchanged, *csv))
+          throw error(exit_usage, fmt::format("{}: its records are in {}, which is not among its sources", file, *csv));
         text += fmt::format("{} = {}\n", key_text(key.str()), inline_text(value));
+      }
     return text;
   } catch (const toml::parse_error& e) {
     throw error(exit_failure, fmt::format("{}: its records are no TOML: {}", file, e.description()));

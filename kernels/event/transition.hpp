@@ -532,7 +532,7 @@ SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E,
   });
   each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
     due.time_event[i] = Real(0.0);
-    // What a transition has scheduled without a delay.
+    // Items that a transition has scheduled without a delay are due now.
     if constexpr (E::form::kinds::schedules) {
       const auto comes = where & has_items_up_to(x, i, together_with(x, x.t));
       due.time_event[i] = select(comes, Real(1.0), Real(0.0));

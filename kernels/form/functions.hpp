@@ -227,7 +227,7 @@ struct model_functions {
   }
 
  protected:
-  /// What the model's `time_events` says.
+  /// The next times of the model's time events, and the delays of rows, from `time_events`.
   template <class Real>
   SALTUS_FN static schedule<Model, Real, time_sign> schedule_at(Real t, const vec<Real, states>& y,
                                                                 const step_constants<Real>& c) {

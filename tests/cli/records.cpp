@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <netcdf.h>
 
 #include "program.hpp"
 
@@ -132,6 +133,18 @@ TEST_F(records, are_found_again_for_one_instance) {
             fmt::format("saltus: whole.nc: the rows of its records are in {}, which has changed since the run, or "
                         "is gone\n",
                         (folder() / "doses.csv").string()));
+}
+
+TEST_F(records, are_read_from_the_sources_of_a_result_alone) {
+  run_to("whole.nc");
+  int id;
+  ASSERT_EQ(nc_open((folder() / "whole.nc").c_str(), NC_WRITE, &id), NC_NOERR);
+  ASSERT_EQ(nc_put_att_text(id, NC_GLOBAL, "sources", 0, ""), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  const auto o = saltus({"run", "whole.nc", "--instance", "4", "-q"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_EQ(o.err, fmt::format("saltus: whole.nc: its records are in {}, which is not among its sources\n",
+                               (folder() / "doses.csv").string()));
 }
 
 TEST_F(records, of_a_journal_must_be_those_of_the_run) {

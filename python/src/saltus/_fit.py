@@ -109,7 +109,7 @@ class _Problem:
     def __init__(self, model: Model, data: Any, parameters: Any, sigma: Any, members: Any, log: Iterable[str],
                  options: Mapping[str, Any]):
         self.model = model
-        self.bounds_of(parameters)
+        self._read_parameters(parameters)
         self.is_log = np.array([name in set(log) for name in self.names])
         for name in log:
             self.index_of(name)
@@ -127,7 +127,7 @@ class _Problem:
 
     # ---- what is given
 
-    def bounds_of(self, parameters: Any) -> None:
+    def _read_parameters(self, parameters: Any) -> None:
         given = dict(parameters) if isinstance(parameters, Mapping) else {str(name): (-np.inf, np.inf) for name in parameters}
         if not given:
             raise SpecError("parameters: must have at least one name")
