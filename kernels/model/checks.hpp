@@ -159,7 +159,7 @@ struct contract : detail::kinds<Model> {
   static_assert(
       kinds::time_event_count == 0 || has_time_events || times_are_known,
       "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when), or "
-      "schedule all of them: {fire, \"...\"}.scheduled(8)");
+      "add .scheduled(n) or .recorded() to each");
   static_assert(
       kinds::queues.sound,
       "a scheduled time event has a capacity of 1 to 4096 items, .scheduled(n), each carrying up to 8 numbers, "

@@ -61,7 +61,8 @@ std::vector<mistake> mistakes() {
   add("old_name", "saltus::event_function<guard>", "saltus::crossing<guard>", "saltus::crossing<guard>",
       "guards are listed as saltus::event_function<guard>, which was saltus::crossing<guard> once");
   add("time_events_without_times", "  enum guard", time_event + "  enum guard", "time_event_list",
-      "the model lists time events but gives no times: write static void time_events\\(const auto& at, auto& when\\)");
+      "the model lists time events but gives no times: write static void time_events\\(const auto& at, auto& when\\), "
+      "or add \\.scheduled\\(n\\) or \\.recorded\\(\\) to each");
   add("time_events_not_listed", "  static void rhs",
       "  static void time_events(const auto&, auto&) {}\n  static void rhs", "void time_events",
       "the model gives times of time events but does not list them: add enum time_event \\{ ... \\}; and "
