@@ -148,10 +148,11 @@ SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a
 
 /// A guess of the first root between `a`, where no guard has left its side, and `b`. The straight lines between the guards' values choose
 /// the guard. Its root is that of the parabola through both values and the slope at `b`, after a step of Newton's method on the cubic.
-/// A guard that does not fall at `a` may have another root there, and rounding decide its sign: near `a` there is no guess.
+/// A guard that does not fall at `a` may have another root there, and rounding decide its sign: near `a` a guess counts only if parabola
+/// and cubic agree on it.
 template <class E, class Real>
 SALTUS_FN Real guess_root(const vec<Real, E::ng>& side, const guards_at<E, Real>& a, const guards_at<E, Real>& b) {
-  constexpr double nearest = 7.0 / 8;
+  constexpr double near = 1.0 / 8, nearest = 0x1p-10, agreed = 1.0 / 8;
   const Real width = b.s - a.s;
   Real g0 = Real(1.0), r0 = Real(0.0), g1 = Real(0.0), r1 = Real(0.0);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -167,8 +168,10 @@ SALTUS_FN Real guess_root(const vec<Real, E::ng>& side, const guards_at<E, Real>
   const Real u = -(g1 + g1) / (sqrt(max(r1 * r1 - Real(4.0) * c * g1, Real(0.0))) - r1);
   const Real value = fma(u, fma(u, fma(d, Real(1.0) - u, c), -r1), g1);
   const Real slope = fma(u, fma(d, fma(Real(-3.0), u, Real(2.0)), c + c), -r1);
-  const Real root = u - value / slope;
-  return select((!(r0 < Real(0.0))) & !(root < Real(nearest)), Real(-1.0), fma(-root, width, b.s));
+  const Real correction = value / slope, root = u - correction, behind = Real(1.0) - root;
+  const auto is_safe = (r0 < Real(0.0)) | (behind > Real(near)) |
+                       ((behind > Real(nearest)) & (abs(correction) <= Real(agreed) * behind));
+  return select(is_safe, fma(-root, width, b.s), Real(-1.0));
 }
 
 /// The first bracket between two places of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the

@@ -233,6 +233,24 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const toler
   look_ahead(x, where, tol, x.t);
 }
 
+/// Lanes in which bilateral guard i with this value and rate moves to its root, within `tolerance` (a time), in its direction.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> comes_to_root(int i, Real value, Real rate, Real tolerance) {
+  const auto guard = E::form::traits(i);
+  if (guard.side != bilateral) return mask_of<Real>::all(false);
+  const Real side = side_of(value);
+  auto comes = (side * rate < Real(0.0)) & (side * value <= abs(rate) * tolerance);
+  if (guard.which == falling) comes = comes & (side > Real(0.0));
+  if (guard.which == rising) comes = comes & (side < Real(0.0));
+  return comes;
+}
+
+/// The smallest value on the other side.
+template <class E, class Real>
+SALTUS_FN Real across(Real value) {
+  return side_of(value) * Real(-limits<typename E::T>::smallest);
+}
+
 /// A bilateral guard that has fired within `tolerance` (a time) before its root, because another event was due there, moves to its new
 /// side, so that it does not fire again at the root. `from` has the sides from which guards have fired. A guard that has crossed its root
 /// and returns fires again if the equations turn it by its sign. If a jump of the states has turned it (`jumps`), as a bounce does, it is
@@ -240,20 +258,29 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const toler
 template <class E, class Real>
 SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, const vec<Real, E::ng>& from,
                                   mask_of<Real> jumps, Real tolerance, mask_of<Real> where) {
-  constexpr double mark = limits<typename E::T>::smallest;
   auto any_over = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto guard = E::form::traits(i);
-    if (guard.side != bilateral) return;
-    const Real now = x.constants.guard_values[i], side = side_of(now), rate = x.rate[i];
-    const auto comes = (side * rate < Real(0.0)) & (side * now <= abs(rate) * tolerance);
-    auto over = where & (fired[i] > Real(0.5)) & comes & (jumps | (side == side_of(from[i])));
-    if (guard.which == falling) over = over & (side > Real(0.0));
-    if (guard.which == rising) over = over & (side < Real(0.0));
-    assign_where(over, x.constants.guard_values[i], -side * Real(mark));
+    Real& value = x.constants.guard_values[i];
+    const auto over = where & (fired[i] > Real(0.5)) & comes_to_root<E>(i, value, x.rate[i], tolerance) &
+                      (jumps | (side_of(value) == side_of(from[i])));
+    assign_where(over, value, across<E>(value));
     any_over = any_over | over;
   });
   return any_over;
+}
+
+/// The guards as a transition sees them: one that fires before its root, because another event is due there, is on its new side.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::ng> guards_after(const instance<E, Real>& x, const vec<Real, E::ng>& g,
+                                        const vec<Real, E::ng>& fired, const vec<Real, E::ng>& from, Real tolerance) {
+  auto r = g;
+  if constexpr (E::ng + E::form::time_events > 1)
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto over = (fired[i] > Real(0.5)) & comes_to_root<E>(i, g[i], x.rate[i], tolerance) &
+                        (side_of(g[i]) == side_of(from[i]));
+      assign_where(over, r[i], across<E>(g[i]));
+    });
+  return r;
 }
 
 /// f and the rates of guards on the sides that guards have been put on since they were found.
@@ -737,9 +764,11 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     }
     const auto before = loggable(x);
     const auto y = x.y;
+    const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
+    const auto seen = guards_after(x, g, due.guard, from, before_root);
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
-      if (active[lane]) transition_of<E>(x, lane, g, due, rules, tol);
+      if (active[lane]) transition_of<E>(x, lane, seen, due, rules, tol);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { jumps = jumps | !(x.y[i] == y[i]); });
     if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     E::form::arrive(x.constants, due.guard, active);
@@ -749,7 +778,6 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
     if constexpr (moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
-    const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
     const auto over = take_over(x, due.guard, from, jumps, before_root, active);
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
     // What has just left its surface is not to be caught again within rounding of it.
