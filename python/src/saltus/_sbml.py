@@ -1,6 +1,6 @@
 """SBML: a reaction network with rules and events becomes a model, written with Symbolic. libsbml reads and checks the file.
 
-Elements of a network that a model cannot have (delays, algebraic rules, priorities, ...) are refused by name.
+Elements of a network that a model cannot have (delays of quantities, fast reactions, ...) are refused by name.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 from . import _core
 from ._errors import Error, ModelError
 from ._formula import bounded, power
+from ._sbml_events import MOST_CARRIED, Event, EventModel
 from ._symbolic import FUNCTIONS, KEYWORDS, OWN, Symbolic
 
 if TYPE_CHECKING:
@@ -44,20 +45,6 @@ def _libsbml() -> Any:
     return libsbml
 
 
-class _Model(Symbolic):
-    """A Symbolic with the events of SBML: all events that are due at one time use the values before them."""
-
-    def _events(self, name: str, rules: list) -> str:
-        if name != "transition" or not rules:
-            return super()._events(name, rules)
-        made, changes = [], []
-        for k, (event, assigned, _, _) in enumerate(rules):
-            made += [f"    const auto new_{k}_{s.name} = {self._code('now', e)};\n" for s, e in assigned.items()]
-            changes.append(f"    if (now.due({event})) {{\n"
-                           + "".join(f"      now[{s.name}] = new_{k}_{s.name};\n" for s in assigned) + "    }\n")
-        return f"  static void {name}(auto& now) {{\n{''.join(made)}{''.join(changes)}  }}\n"
-
-
 class _Network:
     """The network of one file, and the model that is made from it."""
 
@@ -73,8 +60,10 @@ class _Network:
         title = self.net.getName() or self.net.getId() or path.stem
         self._taken = {*KEYWORDS, *OWN, *FUNCTIONS, *_core.reserved_names()}  # names of a result, such as time, are reserved
         self._called: dict[str, str] = {}
-        self.model = _Model(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN, self._time_unit())
+        self.model = EventModel(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN, self._time_unit())
         self._values: dict[str, Any] = {}  # expressions by id
+        #: States of species in compartments whose size changes: their amounts.
+        self._amounts: dict[str, Any] = {}
         self._open: list[str] = []  # ids whose expressions are under construction
         self._at_start = False
         self._write()
@@ -95,11 +84,12 @@ class _Network:
                 raise ModelError(f"{self.path}:{found.getLine()}: {' '.join(found.getMessage().split())}")
         if document.getModel() is None:
             raise ModelError(f"{self.path}: has no model")
-        for k in range(document.getNumPlugins()):
-            package = document.getPlugin(k).getPackageName()
-            if package not in WITHOUT_MATHEMATICS and document.getPackageRequired(package):
-                self.refuse(f"the package {package}", "is not imported" + (": flatten the model first" if package == "comp" else ""))
-        for conversion in ("promoteLocalParameters", "expandFunctionDefinitions"):
+        packages = [document.getPlugin(k).getPackageName() for k in range(document.getNumPlugins())]
+        for package in packages:
+            if package not in (*WITHOUT_MATHEMATICS, "comp") and document.getPackageRequired(package):
+                self.refuse(f"the package {package}", "is not imported")
+        conversions = ["promoteLocalParameters", "expandFunctionDefinitions"]
+        for conversion in ["flatten comp"] * ("comp" in packages) + conversions:
             options = lib.ConversionProperties()
             options.addOption(conversion, True)
             if document.convert(options) != lib.LIBSBML_OPERATION_SUCCESS:
@@ -110,37 +100,45 @@ class _Network:
 
     def _check_contents(self) -> None:
         net = self.net
-        if net.isSetConversionFactor():
-            self.refuse("the model", "conversion factors are not imported")
-        self.species = {net.getSpecies(k).getId(): net.getSpecies(k) for k in range(net.getNumSpecies())}
+        self.species = {one.getId(): one for one in [net.getSpecies(k) for k in range(net.getNumSpecies())]}
         self.parameters = {p.getId(): p for p in self._all("Parameter")}
         self.compartments = {c.getId(): c for c in self._all("Compartment")}
         self.reactions = {r.getId(): r for r in self._all("Reaction")}
-        self.assigned, self.rates = {}, {}
+        self.assigned, self.rates, self.algebraic = {}, {}, []
         for rule in self._all("Rule"):
+            if rule.getMath() is None:  # a rule without a formula has no effect (Level 3 Version 2, 3.4.1)
+                continue
             if rule.isAlgebraic():
-                self.refuse(f"the algebraic rule 0 = {self.lib.formulaToL3String(rule.getMath())}", "is not imported")
-            if rule.getMath() is not None:  # a rule without a formula has no effect (Level 3 Version 2, 3.4.1)
+                self.algebraic.append(rule.getMath())
+            else:
                 (self.assigned if rule.isAssignment() else self.rates)[rule.getVariable()] = rule.getMath()
         self.started = {a.getSymbol(): a.getMath() for a in self._all("InitialAssignment") if a.getMath() is not None}
-        # A trigger without a formula is never true, and an assignment without one has no effect.
-        self.events = [e for e in self._all("Event") if not e.isSetTrigger() or e.getTrigger().getMath() is not None]
+        # An event without a trigger, or a formula of it, never happens, and an assignment without a formula has no effect.
+        self.events = [e for e in self._all("Event") if e.isSetTrigger() and e.getTrigger().getMath() is not None]
         self.set_by_events: set[str] = set()
         for event in self.events:
-            self._check_event(event)
             self.set_by_events |= {one.getVariable() for one in self._assignments(event)}
         for reaction in self.reactions.values():
             self._check_reaction(reaction)
-        for id_, one in self.species.items():
-            if one.isSetConversionFactor():
-                self.refuse(f"species {id_}", "conversion factors are not imported")
+        laws = [reaction.getKineticLaw().getMath() for reaction in self.reactions.values()]
+        in_events = [part.getMath() for event in self.events
+                     for part in (event.getTrigger(), event.getDelay(), event.getPriority(), *self._assignments(event)) if part is not None]
+        used = set(self.set_by_events).union(self.assigned, self.rates, self.started, *(
+            self._names_in(f) for f in (*self.assigned.values(), *self.rates.values(), *self.started.values(), *self.algebraic, *laws, *in_events)))
+        #: Stoichiometries that have a name, and are computed or in formulas.
+        self.stoichiometries = {part.getId(): part for r in self.reactions.values() for part in self._parts(r) if part.getId() in used}
+        self.quantities = {**self.compartments, **self.parameters, **self.stoichiometries, **self.species}
         for id_ in (*self.assigned, *self.rates, *self.started, *self.set_by_events):
-            if id_ in self.compartments:
-                self.refuse(f"compartment {id_}", "a size that a rule, an event or an initial assignment sets is not imported")
-            if id_ not in self.species and id_ not in self.parameters:
-                self.refuse(id_, "a stoichiometry that is computed is not imported")
+            if id_ not in self.quantities:
+                self.refuse(id_, "is no quantity that a rule, an event or an initial assignment can set")
         if net.getNumConstraints() > 0:
             self.refuse("the constraints", "are not imported: write terminal guards in the header for them")
+
+    def _names_in(self, formula: Any) -> "set[str]":
+        if formula is None:
+            return set()
+        own = {formula.getName()} if formula.getType() == self.lib.AST_NAME else set()
+        return own.union(*(self._names_in(formula.getChild(k)) for k in range(formula.getNumChildren())))
 
     @staticmethod
     def _assignments(event: Any) -> list:
@@ -151,26 +149,12 @@ class _Network:
     def _event_name(event: Any, number: int = 0) -> str:
         return event.getId() or event.getName() or f"event_{number}"
 
-    def _check_event(self, event: Any) -> None:
-        what = f"event {self._event_name(event)}"
-        if event.isSetDelay():
-            self.refuse(what, "delays are not imported")
-        if event.isSetPriority():
-            self.refuse(what, "priorities are not imported")
-        if not event.isSetTrigger():
-            self.refuse(what, "has no trigger")
-
     def _check_reaction(self, reaction: Any) -> None:
         what = f"reaction {reaction.getId()}"
         if reaction.isSetFast() and reaction.getFast():
             self.refuse(what, "fast reactions are not imported")
         if not reaction.isSetKineticLaw() or reaction.getKineticLaw().getMath() is None:
             self.refuse(what, "has no kinetic law")
-        for part in self._parts(reaction):
-            if part.isSetStoichiometryMath():
-                self.refuse(what, f"the stoichiometry of {part.getSpecies()} is computed, which is not imported")
-            if math.isnan(part.getStoichiometry()):
-                self.refuse(what, f"the stoichiometry of {part.getSpecies()} has no value")
 
     @staticmethod
     def _parts(reaction: Any) -> list:
@@ -221,58 +205,93 @@ class _Network:
         return species.getHasOnlySubstanceUnits() or self.compartments[species.getCompartment()].getSpatialDimensions() == 0
 
     def _write(self) -> None:
-        for id_, compartment in self.compartments.items():
-            if not compartment.isSetSize():
-                if compartment.getSpatialDimensions() == 0:
-                    continue
-                self.refuse(f"compartment {id_}", "has no size")
-            self._values[id_] = self.model.parameter(self._name(id_), compartment.getSize(), self._unit(compartment),
-                                                     compartment.getName() or f"size of {id_}")
-        changed = self._changed = self._changed_by_reactions()
-        for group in (self.parameters, self.species):  # initial values of species may depend on parameters
-            for id_, one in group.items():
-                if id_ not in self.assigned and not self._is_derived(id_):
-                    self._quantity(id_, one, changed)
+        self._changed = self._changed_by_reactions()
+        self._solve_algebraic_rules()
+        for id_, one in self.quantities.items():  # initial values of species may depend on what stands before
+            if id_ not in self.assigned and not self._is_derived(id_) and not self._has_no_size(id_):
+                self._quantity(id_, one)
         for id_ in self.started:
-            if self._kind(id_, changed) == "state":
+            if self._kind(id_) == "state" and id_ not in self._amounts:
                 self._start(id_)
-        for id_ in self.rates:
-            self.model.equation(self._values[id_], self.expression(self.rates[id_]))
-        for id_ in self.species:
-            if id_ in changed and id_ not in self.rates and id_ not in self.assigned:
-                self.model.equation(self._values[id_], self._reaction_rate(id_))
-        for id_ in sorted(self.set_by_events - self.rates.keys() - changed):  # states, so that they are sampled, logged and reduced
-            self.model.equation(self._values[id_], 0)
+        for id_ in self.quantities:
+            if id_ not in self.assigned and (self._kind(id_) == "state" or id_ in self._amounts):
+                rate = self.expression(self.rates[id_]) if id_ in self.rates else self._reaction_rate(id_) if id_ in self._changed else 0
+                self.model.equation(self._amounts.get(id_, self._values[id_]), rate)
         if not self.model._rates:  # the network has only rules, at most of the time
             clock = self.model.state(self._name("clock"), 0.0, "1", "counts the time: the network has no state of its own")
             self.model.equation(clock, 1)
-        for number, event in enumerate(self.events):
-            self._event(event, number)
-        derived = [id_ for id_ in self.parameters if self._is_derived(id_) and id_ not in self.assigned
+        self._write_events()
+        derived = [id_ for id_ in self.quantities if self._is_derived(id_) and id_ not in self.assigned
                    and str(self.value(id_)) != self._name(id_)]  # not a parameter of its own
-        for id_ in (*self.assigned, *derived):
-            one = self.species.get(id_) or self.parameters[id_]
+        for id_ in (*self._amounts, *self.assigned, *derived):
+            one = self.quantities[id_]
             self.model.output(self._name(id_), self.value(id_), self._unit(one), one.getName() or id_)
 
     def _changed_by_reactions(self) -> "set[str]":
         all_ = {part.getSpecies() for r in self.reactions.values() for part in self._parts(r)}
         return {id_ for id_ in all_ if not self.species[id_].getBoundaryCondition() and not self.species[id_].getConstant()}
 
-    def _kind(self, id_: str, changed: "set[str]") -> str:
-        return "state" if id_ in self.rates or id_ in changed or id_ in self.set_by_events else "parameter"
+    def _kind(self, id_: str) -> str:
+        return "state" if id_ in self.rates or id_ in self._changed or id_ in self.set_by_events else "parameter"
 
     def _is_derived(self, id_: str) -> bool:
         """Is the id a constant that is computed from other constants? It stands for its expression."""
-        return id_ in self.parameters and id_ in self.started and id_ not in self.rates and id_ not in self.set_by_events
+        return id_ not in self.species and id_ in self.started and id_ not in self.rates and id_ not in self.set_by_events
 
-    def _quantity(self, id_: str, one: Any, changed: "set[str]") -> None:
-        kind, about = self._kind(id_, changed), one.getName() or id_
-        value = self._number_at_start(id_)
-        add = getattr(self.model, kind)
-        if kind == "state" and id_ in self.species and id_ not in self.started and one.isSetInitialAmount() \
-                and not self._is_amount(one):
-            value = one.getInitialAmount() / self._values[one.getCompartment()]
-        self._values[id_] = add(self._name(id_), value, self._unit(one), about)
+    def _has_no_size(self, id_: str) -> bool:
+        if id_ not in self.compartments or self.compartments[id_].isSetSize() or id_ in self.started or self._kind(id_) == "state":
+            return False
+        if self.compartments[id_].getSpatialDimensions() != 0:
+            self.refuse(f"compartment {id_}", "has no size")
+        return True
+
+    def _quantity(self, id_: str, one: Any) -> None:
+        kind, about = self._kind(id_), one.getName() or id_
+        unit = "1" if id_ in self.stoichiometries else self._unit(one)
+        compartment = one.getCompartment() if id_ in self.species else ""
+        varies = compartment in self.assigned or bool(compartment) and self._kind(compartment) == "state"
+        if varies and not self._is_amount(one) and id_ not in self.rates:
+            start = self._number_at_start(id_) * self._number_at_start(compartment)
+            amount = self.model.state(self._name(f"{id_}_amount", own=True), start, "1", f"amount of {about}")
+            self._amounts[id_] = amount
+            self._values[id_] = amount / self.value(compartment)
+            return
+        value: Any = self._number_at_start(id_)
+        if kind == "state" and compartment and id_ not in self.started and one.isSetInitialAmount() and not self._is_amount(one) \
+                and not varies:
+            value = one.getInitialAmount() / self.value(compartment)
+        self._values[id_] = getattr(self.model, kind)(self._name(id_), value, unit, about)
+
+    # ---- algebraic rules
+
+    def _solve_algebraic_rules(self) -> None:
+        """Each algebraic rule becomes an assignment rule of what it determines."""
+        import sympy
+
+        if not self.algebraic:
+            return
+        free = [id_ for id_, one in self.quantities.items() if not one.getConstant() and id_ not in self.assigned and id_ not in self.rates
+                and id_ not in self._changed and id_ not in self.set_by_events]
+        symbols = {id_: sympy.Symbol(f"@{id_}", real=True) for id_ in free}
+        kept, self._values, self._at_start = self._values, _Symbols(symbols), True
+        try:
+            rules = [self.expression(formula) for formula in self.algebraic]
+        finally:
+            self._values, self._at_start = kept, False
+        text = " and ".join(f"0 = {self.lib.formulaToL3String(formula)}" for formula in self.algebraic)
+        unknown = [symbols[id_] for id_ in free if any(symbols[id_] in rule.free_symbols for rule in rules)]
+        if len(unknown) != len(rules):
+            self.refuse(f"the algebraic rule {text}", f"must determine {len(rules)} of " + (", ".join(s.name[1:] for s in unknown) or "no quantity"))
+        if any(rule.has(sympy.Piecewise) for rule in rules):
+            self.refuse(f"the algebraic rule {text}", "has conditions, which is not imported")
+        try:
+            solutions = sympy.solve(rules, unknown, dict=True)
+        except NotImplementedError:
+            solutions = []
+        if len(solutions) != 1 or len(solutions[0]) != len(unknown):
+            self.refuse(f"the algebraic rule {text}", "has no solution in closed form, or several, which is not imported")
+        for symbol, solution in solutions[0].items():
+            self.assigned[symbol.name[1:]] = self.lib.parseL3Formula(_l3_text(solution, self.model.t))
 
     def _start(self, id_: str) -> None:
         """The initial assignment of a state, in parameters and initial values of other states."""
@@ -303,18 +322,19 @@ class _Network:
             return self._evaluated(self.reactions[id_].getKineticLaw().getMath())
         if id_ in self.compartments:
             return float(self.compartments[id_].getSize())
+        if id_ in self.stoichiometries:
+            return self._set_stoichiometry(self.stoichiometries[id_])
         if id_ in self.parameters:
             if not self.parameters[id_].isSetValue():
                 self.refuse(f"parameter {id_}", "has no value")
             return float(self.parameters[id_].getValue())
         species = self.species[id_]
-        size = float(self.compartments[species.getCompartment()].getSize()) if not self._is_amount(species) else 1.0
+        size = self._number_at_start(species.getCompartment()) if not self._is_amount(species) else 1.0
         if species.isSetInitialAmount():
             return float(species.getInitialAmount()) / size
         if species.isSetInitialConcentration():
             whole = self._is_amount(species) and self.compartments[species.getCompartment()].isSetSize()
-            return float(species.getInitialConcentration()) * (
-                float(self.compartments[species.getCompartment()].getSize()) if whole else 1.0)
+            return float(species.getInitialConcentration()) * (self._number_at_start(species.getCompartment()) if whole else 1.0)
         self.refuse(f"species {id_}", "has no initial value")
 
     def _evaluated(self, formula: Any) -> float:
@@ -335,39 +355,94 @@ class _Network:
         import sympy
 
         rate = sympy.Integer(0)
-        size = 1 if self._is_amount(self.species[species]) else self._values[self.species[species].getCompartment()]
+        one = self.species[species]
+        size = 1 if self._is_amount(one) or species in self._amounts else self.value(one.getCompartment())
+        factor = one.getConversionFactor() or self.net.getConversionFactor()
         for id_, reaction in self.reactions.items():
             for k, part in enumerate(self._parts(reaction)):
-                if part.getSpecies() != species:
-                    continue
-                sign = -1 if k < reaction.getNumReactants() else 1
-                of = part.getStoichiometry()
-                number = sympy.Integer(int(of)) if of == int(of) else sympy.Float(of)
-                rate += sign * number * self.value(id_) / size
-        return rate
+                if part.getSpecies() == species:
+                    sign = -1 if k < reaction.getNumReactants() else 1
+                    rate += sign * self._stoichiometry(part) * self.value(id_) / size
+        return rate * self.value(factor) if factor else rate
+
+    def _stoichiometry(self, part: Any) -> Any:
+        import sympy
+
+        if part.getId() in self.stoichiometries:
+            return self.value(part.getId())
+        if part.isSetStoichiometryMath():
+            return self.expression(part.getStoichiometryMath().getMath())
+        number = self._set_stoichiometry(part)
+        return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number)
+
+    def _set_stoichiometry(self, part: Any) -> float:
+        number = float(part.getStoichiometry())
+        if math.isnan(number):
+            self.refuse(f"the stoichiometry of {part.getSpecies()}", "has no value")
+        return number
 
     # ---- events
 
-    def _event(self, event: Any, number: int) -> None:
+    def _write_events(self) -> None:
+        events = [(self._event_name(event, number), event) for number, event in enumerate(self.events)]
+        if any(self._is_queued(event) for _, event in events):
+            self.model.queue(self._queued(id_, event) for id_, event in events)
+            return
+        for id_, event in events:
+            self._event(id_, event)
+
+    def _is_queued(self, event: Any) -> bool:
+        """Does the event need more than a transition at the root of its trigger?"""
+        return (event.isSetDelay() or event.isSetPriority() or self._fires_at_start(event)
+                or (event.getUseValuesFromTriggerTime() is False and len(self.events) > 1)
+                or (event.getTrigger().isSetPersistent() and not event.getTrigger().getPersistent())
+                or any(kind in self._kinds_in(event.getTrigger().getMath()) for kind in (self.lib.AST_LOGICAL_XOR, self.lib.AST_LOGICAL_IMPLIES)))
+
+    def _fires_at_start(self, event: Any) -> bool:
+        trigger = event.getTrigger()
+        return trigger.isSetInitialValue() and not trigger.getInitialValue()
+
+    def _kinds_in(self, formula: Any) -> "set[int]":
+        return {formula.getType()}.union(*(self._kinds_in(formula.getChild(k)) for k in range(formula.getNumChildren())))
+
+    def _queued(self, id_: str, event: Any) -> Event:
+        trigger = event.getTrigger().getMath()
+        formula = lambda part: None if part is None or part.getMath() is None else self.expression(part.getMath())
+        changes = self._changes(event)
+        keeps = event.getUseValuesFromTriggerTime() is not False
+        if keeps and len(changes) > MOST_CARRIED:
+            self.refuse(f"event {id_}", f"more than {MOST_CARRIED} assignments in a network with delays or priorities are not imported")
+        self._at_start = True
+        at_start = self.condition(trigger)
+        self._at_start = False
+        return Event(self._name(id_), event.getName() or self.lib.formulaToL3String(trigger), self.condition(trigger), changes,
+                     formula(event.getDelay()), formula(event.getPriority()),
+                     not event.getTrigger().isSetPersistent() or event.getTrigger().getPersistent(), keeps,
+                     not self._fires_at_start(event), at_start)
+
+    def _changes(self, event: Any) -> "dict[Any, Any]":
+        """The states that an event changes, with their new values."""
         import sympy
 
-        id_ = self._event_name(event, number)
-        trigger = event.getTrigger()
-        if event.getUseValuesFromTriggerTime() is False and len(self.events) > 1:
-            self.refuse(f"event {id_}", "useValuesFromTriggerTime = false beside other events is not imported")
-        about = event.getName() or self.lib.formulaToL3String(trigger.getMath())
-        begins = self._truth(trigger.getMath())
-        if trigger.isSetInitialValue() and not trigger.getInitialValue() and begins:
-            self.refuse(f"event {id_}", "is triggered at the start (initialValue = false), which is not imported")
-        moment = self._moment(trigger.getMath())
+        formulas = {one.getVariable(): sympy.sympify(self.expression(one.getMath())) for one in self._assignments(event)}
+        changes = {}
+        for id_, value in formulas.items():
+            if id_ in self._amounts:  # in the compartment as this event leaves it
+                compartment = self.species[id_].getCompartment()
+                value *= formulas.get(compartment, self.value(compartment))
+            changes[self._amounts.get(id_, self._values[id_])] = value
+        return changes
+
+    def _event(self, id_: str, event: Any) -> None:
+        trigger = event.getTrigger().getMath()
+        about = event.getName() or self.lib.formulaToL3String(trigger)
+        moment = self._moment(trigger)
         name = self._name(id_)
         if moment is not None:
             due = self.model.time_event(name, about, at=moment)
         else:
-            due = self.model.guard(name, self._level(trigger.getMath(), id_), "rising", "bilateral", about)
-        changes = {}
-        for one in self._assignments(event):
-            changes[self._values[one.getVariable()]] = sympy.sympify(self.expression(one.getMath()))
+            due = self.model.guard(name, self._level(trigger, id_), "rising", "bilateral", about)
+        changes = self._changes(event)
         if changes:
             self.model.on(due, changes)
 
@@ -405,22 +480,6 @@ class _Network:
             return -self._level(parts[0], event)
         self.refuse(f"event {event}", f"the trigger {lib.formulaToL3String(trigger)} is not one of <, <=, >, >=, and, or, not")
 
-    def _truth(self, condition: Any) -> bool:
-        """Is a condition true at the start?"""
-        lib, kind = self.lib, condition.getType()
-        parts = [condition.getChild(k) for k in range(condition.getNumChildren())]
-        if kind in (lib.AST_LOGICAL_AND, lib.AST_LOGICAL_OR):
-            return (all if kind == lib.AST_LOGICAL_AND else any)(self._truth(p) for p in parts)
-        if kind == lib.AST_LOGICAL_NOT:
-            return not self._truth(parts[0])
-        if kind in (lib.AST_CONSTANT_TRUE, lib.AST_CONSTANT_FALSE):
-            return kind == lib.AST_CONSTANT_TRUE
-        if len(parts) != 2:
-            return False
-        a, b = (self._evaluated(p) for p in parts)
-        return {lib.AST_RELATIONAL_GT: a > b, lib.AST_RELATIONAL_GEQ: a >= b, lib.AST_RELATIONAL_LT: a < b,
-                lib.AST_RELATIONAL_LEQ: a <= b}.get(kind, False)
-
     # ---- formulas
 
     def value(self, id_: str) -> Any:
@@ -439,8 +498,9 @@ class _Network:
         self._open.pop()
         if self._is_derived(id_) and any(self.model._kinds.get(s) != "parameter" for s in made.free_symbols):
             # A constant that depends on initial values of states.
-            made = self.model.parameter(self._name(id_), self._number_at_start(id_), self._unit(self.parameters[id_]),
-                                        self.parameters[id_].getName() or id_)
+            one = self.quantities[id_]
+            unit = "1" if id_ in self.stoichiometries else self._unit(one)
+            made = self.model.parameter(self._name(id_), self._number_at_start(id_), unit, one.getName() or id_)
         if not self._at_start:
             self._values[id_] = made
         return made
@@ -459,15 +519,30 @@ class _Network:
             return sympy.Or(*(self.condition(p) for p in parts))
         if kind == lib.AST_LOGICAL_NOT:
             return sympy.Not(self.condition(parts[0]))
+        if kind == lib.AST_LOGICAL_IMPLIES:
+            return sympy.Or(sympy.Not(self.condition(parts[0])), self.condition(parts[1]))
         if kind == lib.AST_LOGICAL_XOR:  # xor of several: an odd number of them is true
             return functools.reduce(lambda a, b: sympy.Or(sympy.And(a, sympy.Not(b)), sympy.And(b, sympy.Not(a))),
                                     (self.condition(p) for p in parts), sympy.false)
+        if formula.isNumber():
+            return sympy.true if formula.getValue() != 0 else sympy.false
+        if kind in (lib.AST_RELATIONAL_EQ, lib.AST_RELATIONAL_NEQ):
+            return self._equal(formula, [sympy.sympify(self.expression(p)) for p in parts])
         order = {lib.AST_RELATIONAL_GT: 1, lib.AST_RELATIONAL_GEQ: 1, lib.AST_RELATIONAL_LT: -1, lib.AST_RELATIONAL_LEQ: -1}
         if kind not in order:
             self.refuse(lib.formulaToL3String(formula), "is not one of <, <=, >, >=, and, or, xor, not, as a condition")
         values = [sympy.sympify(self.expression(p)) for p in parts]
         text = lib.formulaToL3String(formula)
         return sympy.And(*(self._compared(order[kind] * (a - b), kind, text) for a, b in zip(values, values[1:])))
+
+    def _equal(self, formula: Any, values: list) -> Any:
+        """Are constants equal? What varies is equal to another at single points alone."""
+        import sympy
+
+        if any(symbol == self.model.t or self.model._kinds.get(symbol) == "state" for e in values for symbol in e.free_symbols):
+            self.refuse(self.lib.formulaToL3String(formula), "asks whether a quantity that varies is equal to another, which is not imported")
+        alike = sympy.And(*(sympy.Eq(a, b) for a, b in zip(values, values[1:])))
+        return alike if formula.getType() == self.lib.AST_RELATIONAL_EQ else sympy.Not(alike)
 
     def _compared(self, level: Any, kind: int, text: str) -> Any:
         """Is a level positive, or zero if that counts?"""
@@ -485,8 +560,9 @@ class _Network:
         """The time derivative of an id."""
         import sympy
 
-        if id_ in self.assigned:
-            self.refuse(f"rateOf({id_})", "the rate of what an assignment rule gives is not imported")
+        if id_ in self.assigned or id_ in self._amounts:
+            self.refuse(f"rateOf({id_})", "the rate of what an assignment rule gives, or of a concentration where the size of the "
+                        "compartment changes, is not imported")
         if f"rateOf({id_})" in self._open:
             self.refuse(f"rateOf({id_})", "is made of itself")
         self._open.append(f"rateOf({id_})")
@@ -555,12 +631,26 @@ class _Network:
                                ("CSCH", sympy.sinh), ("COTH", sympy.tanh)):
             if kind == getattr(lib, f"AST_FUNCTION_{name}") and len(parts) == 1:
                 return 1 / function(parts[0])
+        if kind in (lib.AST_FUNCTION_QUOTIENT, lib.AST_FUNCTION_REM) and all(part.is_number for part in map(sympy.sympify, parts)):
+            whole = sympy.sympify(parts[0] / parts[1])
+            whole = sympy.floor(whole) if whole >= 0 else sympy.ceiling(whole)
+            return whole if kind == lib.AST_FUNCTION_QUOTIENT else parts[0] - parts[1] * whole
+        for name, function, inverse in (("SINH", _asinh, "CSCH"), ("COSH", _acosh, "SECH"), ("TANH", _atanh, "COTH")):
+            if kind == getattr(lib, f"AST_FUNCTION_ARC{name}") and len(parts) == 1:
+                return function(parts[0])
+            if kind == getattr(lib, f"AST_FUNCTION_ARC{inverse}") and len(parts) == 1:
+                return function(1 / parts[0])
+        for name, function in (("SEC", sympy.acos), ("CSC", sympy.asin), ("COT", sympy.atan)):
+            if kind == getattr(lib, f"AST_FUNCTION_ARC{name}") and len(parts) == 1:
+                return function(1 / parts[0])
         return None
 
     def _piecewise(self, formula: Any) -> Any:
         import sympy
 
         count = formula.getNumChildren()
+        if count % 2 == 0 and formula.getChild(count - 1).getType() == self.lib.AST_CONSTANT_TRUE:
+            count -= 1  # the last branch is for all else
         if count % 2 == 0:
             self.refuse(self.lib.formulaToL3String(formula), "a piecewise without a last branch for all else is not imported")
         pairs = [(self.expression(formula.getChild(k)), self.condition(formula.getChild(k + 1))) for k in range(0, count - 1, 2)]
@@ -576,8 +666,67 @@ class _Numbers(dict):
 
     def __contains__(self, id_: object) -> bool:
         n = self._network
-        return id_ in n.species or id_ in n.parameters or id_ in n.compartments or id_ in n.reactions
+        return id_ in n.quantities or id_ in n.reactions
 
     def __missing__(self, id_: str) -> float:
         self[id_] = self._network._number_at_start(id_)
         return self[id_]
+
+
+def _asinh(x: Any) -> Any:
+    import sympy
+
+    return sympy.sign(x) * sympy.log(sympy.Abs(x) + sympy.sqrt(x * x + 1))
+
+
+def _acosh(x: Any) -> Any:
+    import sympy
+
+    return sympy.log(x + sympy.sqrt(x * x - 1))
+
+
+def _atanh(x: Any) -> Any:
+    import sympy
+
+    return sympy.log((1 + x) / (1 - x)) / 2
+
+
+class _Symbols(dict):
+    """A mapping from every id to a symbol of its own."""
+
+    def __init__(self, symbols: "dict[str, Any]"):
+        super().__init__(symbols)
+
+    def __contains__(self, id_: object) -> bool:
+        return True
+
+    def __missing__(self, id_: str) -> Any:
+        import sympy
+
+        return self.setdefault(id_, sympy.Symbol(f"@{id_}", real=True))
+
+
+def _l3_text(expression: Any, time: Any) -> str:
+    """An expression in the infix notation of libsbml; the names of its symbols begin with @."""
+    from sympy.printing.str import StrPrinter
+
+    class Printer(StrPrinter):
+        def _print_Symbol(self, e: Any) -> str:
+            return "time" if e == time else e.name[1:]
+
+        def _print_Pow(self, e: Any, rational: bool = False) -> str:
+            return f"({self._print(e.base)})^({self._print(e.exp)})"
+
+        def _print_Float(self, e: Any) -> str:
+            return repr(float(e))
+
+        def _print_log(self, e: Any) -> str:
+            return f"ln({self._print(e.args[0])})"
+
+        def _print_Exp1(self, e: Any) -> str:
+            return "exponentiale"
+
+        def _print_Abs(self, e: Any) -> str:
+            return f"abs({self._print(e.args[0])})"
+
+    return Printer().doprint(expression)

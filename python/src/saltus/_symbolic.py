@@ -318,8 +318,7 @@ class Symbolic:
             parts.append(f"  static constexpr saltus::knot knots_of_{name}[] = {{\n"
                          + "".join(f"      {{{number(t)}, {number(value)}}},\n" for t, value in knots) + "  };\n")
         rates, outputs, levels = ({key: self._held(e) for key, e in of.items()} for of in (self._rates, self._outputs, self._guards))
-        changes = [e for _, new, when, stop in (*self._rules, *self._rests) for e in (*new.values(), when, stop) if hasattr(e, "free_symbols")]
-        sides = self._name_sides([*rates.values(), *outputs.values(), *levels.values(), *changes])
+        sides = self._name_sides([*rates.values(), *outputs.values(), *levels.values(), *self._in_events()])
         lists = {**self._lists}
         if sides:
             lists["guard"] = [*lists.get("guard", []), *((name, f"{{{name}, saltus::both, saltus::bilateral, "
@@ -329,7 +328,7 @@ class Symbolic:
             parts.append(f"  enum {kind} {{ {', '.join(name for name, _ in rows)} }};\n"
                          f"  static constexpr saltus::{types[kind]} {kind}_list[] = {{\n"
                          + "".join(f"      {row},\n" for _, row in rows) + "  };\n")
-        functions = [self._function("initial", "auto& at", {f"at[{s.name}]": e for s, e in self._initial.items()}),
+        functions = [self._start(),
                      self._function("rhs", "const auto& at, auto& dy", {f"dy[{s.name}]": e for s, e in rates.items()}),
                      self._function("guards", "const auto& at, auto& g", {f"g[{name}]": e for name, e in levels.items()}),
                      self._times(), self._events("transition", self._rules), self._events("rest", self._rests),
@@ -476,6 +475,14 @@ class Symbolic:
         lines = [f"    const auto {symbol} = {self._code('at', e, parts)};\n" for symbol, e in shared]
         lines += [f"    {to} = {self._code('at', e, parts)};\n" for to, e in zip(assigned, left)]
         return f"  static void {name}({arguments}) {{\n{''.join(lines)}  }}\n"
+
+    def _start(self) -> str:
+        return self._function("initial", "auto& at", {f"at[{s.name}]": e for s, e in self._initial.items()})
+
+    def _in_events(self) -> list:
+        """The expressions of events."""
+        of_rules = [e for _, new, when, stop in (*self._rules, *self._rests) for e in (*new.values(), when, stop)]
+        return [e for e in of_rules if hasattr(e, "free_symbols")]
 
     def _times(self) -> str:
         if not self._schedule:
