@@ -212,8 +212,9 @@ void assign_counts(toml::table& root, const flag& flag, std::size_t rank) {
   }
 }
 
+/// True for a quantity, or a family of them.
 bool names_one_of(const std::vector<quantity>& quantities, std::string_view name) {
-  return std::any_of(quantities.begin(), quantities.end(), [&](const auto& quantity) { return quantity.name == name; });
+  return index_of(quantities, name) >= 0 || !members_of(quantities, name).empty();
 }
 
 /// "parameters.zeno" or "initial.zeno" for a quantity of the model; empty for any other name.

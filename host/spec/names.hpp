@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,8 +36,13 @@ inline const char* kinds_of_quantities(const model& m) {
   return declared_discretes(m).empty() ? "a parameter or state" : "a parameter, state or discrete variable";
 }
 
+/// The indices of the members of a family, height_0, height_1, ...; empty: there is no family of this name.
+std::vector<int> members_of(std::span<const quantity> quantities, std::string_view family);
+/// The names of all families.
+names families_of(std::span<const quantity> quantities);
+
 /// The index of a quantity by name; -1: there is none.
-inline int index_of(const std::vector<quantity>& quantities, std::string_view name) {
+inline int index_of(std::span<const quantity> quantities, std::string_view name) {
   for (std::size_t i = 0; i < quantities.size(); ++i)
     if (quantities[i].name == name) return static_cast<int>(i);
   return -1;

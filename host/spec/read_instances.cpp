@@ -85,21 +85,45 @@ std::int64_t length(const std::variant<listed, ranged>& values) {
 
 // ---- tables
 
+/// The values of the members of a family: a number for each, or one for all.
+void read_members(reading& r, const field& entry, const std::vector<quantity>& quantities,
+                  std::vector<double>& values) {
+  const auto members = members_of(quantities, entry.key());
+  if (members.empty()) return;
+  const bool has_csv = entry.is_table() && entry.find("csv");
+  const auto numbers = has_csv                               ? read_csv(r, entry)
+                       : entry.is_list() || entry.is_table() ? read_numbers(r, entry)
+                                                             : std::vector(members.size(), entry.number());
+  if (numbers.size() != members.size())
+    entry.fail(fmt::format("must be a number, or {} numbers, one for each of {}_0 to {}; there are {}", members.size(),
+                           entry.key(), quantities[static_cast<std::size_t>(members.back())].name, numbers.size()));
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const auto i = static_cast<std::size_t>(members[k]);
+    if (!std::isfinite(numbers[k])) entry.fail(fmt::format("must have finite numbers; number {} is {}", k, numbers[k]));
+    r.claim(quantities[i].name, entry);
+    values[i] = numbers[k];
+  }
+}
+
 void read_fixed(reading& r) {
   const auto from = continued_from(r.root);
   const auto read = [&](const field& entry, const std::vector<quantity>& quantities, std::vector<double>& values) {
-    const int i = index_of(quantities, entry.key());
-    if (i < 0) return;
-    r.claim(entry);
-    values[static_cast<std::size_t>(i)] = entry.number();
+    if (const int i = index_of(quantities, entry.key()); i >= 0) {
+      r.claim(entry);
+      values[static_cast<std::size_t>(i)] = entry.number();
+    } else {
+      read_members(r, entry, quantities, values);
+    }
   };
   if (const auto table = r.root.find("parameters")) {
-    table->only(names_of(r.model.parameters));
+    table->only(joined(names_of(r.model.parameters), families_of(r.model.parameters)));
     for (const auto& entry : table->entries()) read(entry, r.model.parameters, r.plan.parameters);
   }
   if (const auto table = r.root.find("initial")) {
-    table->only(joined(joined(names_of(r.model.states), names_of(declared_discretes(r.model))), {"from"}),
-                names_of(kept_discretes(r.model)));
+    const auto families = joined(families_of(r.model.states), families_of(declared_discretes(r.model)));
+    table->only(
+        joined(joined(joined(names_of(r.model.states), names_of(declared_discretes(r.model))), families), {"from"}),
+        names_of(kept_discretes(r.model)));
     for (const auto& entry : table->entries()) {
       if (from && entry.key() == from->key()) continue;
       if (entry.key() == "from" && index_of(r.model.states, "from") < 0 && index_of(r.model.discretes, "from") < 0)
@@ -280,9 +304,27 @@ target target_of(reading& r, const field& entry, bool times, const names& others
       fmt::format("not {} of {}; {}", kinds_of_quantities(r.model), r.model.name, suggest(entry.key(), allowed)));
 }
 
+std::vector<target> members_called(const reading& r, const std::string& family) {
+  std::vector<target> all;
+  const auto add = [&](std::span<const quantity> quantities, target::kind kind) {
+    if (!all.empty()) return;
+    for (const int i : members_of(quantities, family))
+      all.push_back({kind, i, quantities[static_cast<std::size_t>(i)].name});
+  };
+  if (target_called(r, family, false)) return all;
+  add(r.model.parameters, target::kind::parameter);
+  add(r.model.states, target::kind::state);
+  add(declared_discretes(r.model), target::kind::discrete);
+  return all;
+}
+
 std::vector<field> quantities_of(const reading& r, const field& table) {
-  table.only(table.key() == "parameters" ? names_of(r.model.parameters)
-                                         : joined(names_of(r.model.states), names_of(declared_discretes(r.model))),
+  const auto with_families = [](std::span<const quantity> quantities) {
+    return joined(names_of(quantities), families_of(quantities));
+  };
+  table.only(table.key() == "parameters"
+                 ? with_families(r.model.parameters)
+                 : joined(with_families(r.model.states), with_families(declared_discretes(r.model))),
              names_of(kept_discretes(r.model)));
   return table.entries();
 }

@@ -235,6 +235,12 @@ void read_sample(reading& r) {
     if (contains(own_keys, entry.key()) && is_distribution(entry)) refuse_as_key(r, entry);
   if (const auto e = sample->find("design")) d = read_design(*e);
   const auto draw = [&](const field& entry, const names& others) {
+    const auto members = members_called(r, entry.key());  // each draws for itself
+    for (const auto& member : members) {
+      r.claim(member.name, entry);
+      r.plan.random.push_back({member, read_distribution(r, entry)});
+    }
+    if (!members.empty()) return;
     r.plan.random.push_back({target_of(r, entry, false, others), read_distribution(r, entry)});
   };
   for (const auto& entry : sample->entries()) {

@@ -48,6 +48,8 @@ inline std::filesystem::path resolve(const spec_document& spec, const field& ent
 /// The quantity that an entry of [sweep] or [sample] varies; a time only if `times`. `others`: the further keys of its
 /// section, for the message.
 target target_of(reading& r, const field& entry, bool times, const names& others);
+/// The members of a family of parameters, states or discrete variables; empty: there is no family of this name.
+std::vector<target> members_called(const reading& r, const std::string& family);
 /// [sweep.parameters] and [sweep.initial], and those of [sample]: for quantities whose names may be those of keys.
 inline const names long_forms = {"parameters", "initial"};
 /// The entries of one of these tables.

@@ -40,6 +40,28 @@ def test_a_root_search_over_an_ensemble(study):
     assert found == pytest.approx(exact, abs=2e-7)
 
 
+@pytest.mark.long
+def test_oscillators_fall_into_step(study):
+    pytest.importorskip("scipy")
+    variables, (error,) = study("kuramoto")
+    assert error < 1e-7
+    order = variables["ds"]["mean(order) from 100 to 200"].values
+    infinitely_many = np.sqrt(1 - 2 / np.linspace(2.5, 6, 71))
+    np.testing.assert_allclose(order[50:], infinitely_many, atol=0.03)
+    assert order[:40].max() < 0.3 and drawn("kuramoto")
+
+
+@pytest.mark.long
+def test_the_longest_fault(study):
+    _, (error,) = study("clearing")
+    assert error < 1e-9 and drawn("clearing")
+
+
+def test_one_failure_in_a_million(study):
+    _, (linear, deviation, stiffer, _) = study("rare")
+    assert deviation < 0.02e-6 and abs(linear - 1e-6) < 3 * deviation and stiffer < linear / 3
+
+
 def test_a_map_of_impacts(study):
     ds = study("valve_map")[0]["ds"]
     assert dict(ds.sizes) == {"flow": 40, "restitution": 30} and bool(ds["ok"].all())

@@ -228,6 +228,47 @@ def test_errors_have_the_words_of_the_command_line(ball, options, words):
     assert not str(raised.value).startswith("--set") and raised.value.exit_code == 2
 
 
+def test_families_are_given_and_read_as_a_whole(tmp_path):
+    path = tmp_path / "runners.hpp"
+    path.write_text("""#include <saltus.hpp>
+    struct runners {
+      static constexpr double span[] = {0.0, 2.0};
+      enum state { place };
+      static constexpr saltus::variable<state> state_list[] = {saltus::variable<state>{place, 0.0, "m", "p"}.of(3)};
+      enum parameter { speed, extra = speed + 3 };
+      static constexpr saltus::variable<parameter> parameter_list[] = {
+          saltus::variable<parameter>{speed, 1.0, "m/s", "s"}.of(3), {extra, 0.0, "m/s", "e"}};
+      static void rhs(const auto& at, auto& dy) {
+        for (int i = 0; i < 3; ++i) dy(place, i) = at(speed, i) + at[extra];
+      }
+    };
+    """)
+    runners = saltus.model(path)
+    ds = runners.run(place=[1.0, 2.0, 4.0], speed=0.5, samples=[0.0, 2.0])
+    np.testing.assert_allclose(ds.saltus.family("final_place"), [2, 3, 5], rtol=1e-14)
+    assert ds.saltus.family("place").dims == ("time", "member") and ds.saltus.family("place").shape == (2, 3)
+    ds = runners.run(speed=np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]), initial={"place": 1.0}, extra=[0.0, 1.0])
+    np.testing.assert_allclose(ds.saltus.family("final_place").values.reshape(4, 3),
+                               [[3, 5, 7], [5, 7, 9], [7, 5, 3], [9, 7, 5]], rtol=1e-14)
+    together = runners.run(zip={"speed": np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]), "extra": [0.0, 1.0]})
+    np.testing.assert_allclose(together.saltus.family("final_place"), [[2, 4, 6], [8, 6, 4]], rtol=1e-14)
+    drawn = runners.run(speed={"normal": [0, 1]}, count=5, seed=3)
+    one_by_one = runners.run(speed_0={"normal": [0, 1]}, speed_1={"normal": [0, 1]}, speed_2={"normal": [0, 1]}, count=5, seed=3)
+    np.testing.assert_array_equal(drawn.saltus.family("final_place"), one_by_one.saltus.family("final_place"))
+    assert len(np.unique(drawn.saltus.family("final_place"))) == 15
+    (tmp_path / "speeds.csv").write_text("s\n1.5\n2.5\n3.5\n")
+    from_file = runners.run(speed={"csv": str(tmp_path / "speeds.csv"), "column": "s"})
+    np.testing.assert_allclose(from_file.saltus.family("final_place"), [3, 5, 7], rtol=1e-14)
+    with pytest.raises(saltus.SpecError, match="must be a number, or 3 numbers, one for each of speed_0 to speed_2; there are 2"):
+        runners.run(speed=[1.0, 2.0])
+    with pytest.raises(saltus.SpecError, match="speed_1 must have one value, but has another"):
+        runners.run(speed=2.0, speed_1=3.0)
+    with pytest.raises(saltus.SpecError, match="not a parameter or state of runners"):
+        saltus.run(f'model = "{path}"\n[sweep]\nspeed = [1.0, 2.0]\n') if False else runners.run(sweep={"speed": [1.0, 2.0]})
+    with pytest.raises(saltus.SpecError, match="no variables extra_0"):
+        ds.saltus.family("extra")
+
+
 def test_no_such_model_and_no_model(tmp_path):
     with pytest.raises(saltus.SpecError, match="did you mean bouncing_ball"):
         saltus.builtin("bouncing_bal")

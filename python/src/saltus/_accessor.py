@@ -52,6 +52,17 @@ class Accessor:
             raise SpecError("the result has no rows of instances (rows=False), which lie in a product")
         return product_of(self._ds) if "instance" in self._ds.dims else self._ds
 
+    def family(self, name: str) -> xr.DataArray:
+        """The members of a family along a dimension `member`: of the variables theta_0, theta_1, ..., or final_theta_0, ..., for
+        "theta" or "final_theta"."""
+        members = []
+        while f"{name}_{len(members)}" in self._ds.variables:
+            members.append(self._ds[f"{name}_{len(members)}"])
+        if not members:
+            raise SpecError(f"{name}: the result has no variables {name}_0, {name}_1, ...")
+        joined = xr.concat(members, xr.DataArray(np.arange(len(members)), dims="member", name="member"), combine_attrs="drop_conflicts")
+        return joined.rename(name).transpose(..., "member")
+
     def section(self, event: str) -> xr.Dataset:
         """The points right after each event of a guard or time event, of all instances: a Poincare section. Along `event` lie
         states, outputs if they are logged, `time` and `instance`."""

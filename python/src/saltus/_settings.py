@@ -117,11 +117,18 @@ class Settings:
         return f"{{array={json.dumps(name)}}}"
 
     def _is_quantity(self, key: str) -> bool:
-        return key in self._parameters or key in self._initials
+        return key in self._parameters or key in self._initials or self._is_family(key)
+
+    def _is_family(self, key: str) -> bool:
+        """Is this the name of a family, whose members are key_0, key_1, ...?"""
+        return any(key not in names and f"{key}_0" in names and f"{key}_1" in names for names in (self._parameters, self._initials))
+
+    def _table_of(self, key: str) -> str:
+        return "parameters" if key in self._parameters or f"{key}_0" in self._parameters and key not in self._initials else "initial"
 
     def _read(self, key: str, value: Any) -> None:
         if key in KEYS and self._is_quantity(key):
-            table = "parameters" if key in self._parameters else "initial"
+            table = self._table_of(key)
             section = KEYS[key].removeprefix("spec.").rpartition(".")[0]
             raise SpecError(f"{key}: is a setting and a quantity of the model: write {table}={{{key!r}: ...}}, "
                             f"sweep={{{table!r}: {{{key!r}: ...}}}} or sample={{{table!r}: {{{key!r}: ...}}}} for the quantity, and "
@@ -156,16 +163,21 @@ class Settings:
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
 
     def _quantity(self, name: str, value: Any) -> None:
-        """Adds a quantity: a number fixes it, an array is an axis of the product, a dict is a range or a distribution."""
+        """Adds a quantity: a number fixes it, an array is an axis of the product, a dict is a range or a distribution. Of a family, an
+        array has a number for each member, and an array of two dimensions a row for each instance."""
         if isinstance(value, Mapping):
             table = "sweep" if {"from", "csv"} & set(value) else "sample"
-            self._set(f"{table}.{name}", toml(value))
+            self._set(f"{self._table_of(name) if self._is_family(name) and 'csv' in value else table}.{name}", toml(value))
+        elif np.ndim(value) == 1 and self._is_family(name):
+            self._set(f"{self._table_of(name)}.{name}", self._array(name, value))
+        elif np.ndim(value) == 2 and self._is_family(name):
+            self._zip({name: value})
         elif np.ndim(value) > 0:
             self._set(f"sweep.{name}", self._array(name, value))
         elif name in TIMES:
             raise SpecError(f"{name}: must be a list of times to be swept; one time for all is given by t=(begin, end)")
         else:
-            self._set(f"{'parameters' if name in self._parameters else 'initial'}.{name}", toml(value))
+            self._set(f"{self._table_of(name)}.{name}", toml(value))
 
     def _table(self, name: str, value: Any) -> None:
         """Adds a table: a Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec."""
@@ -229,7 +241,12 @@ class Settings:
         names = list(value.columns) if is_table(value) else list(value)
         if is_table(value) and hasattr(value, "index"):
             self.rows.append(([str(name) for name in names], value.index))
-        columns = {str(name): self._array(str(name), np.asarray(value[name])) for name in names}
+        columns = {}
+        for name, column in [(str(name), np.asarray(value[name])) for name in names]:
+            if column.ndim == 2 and self._is_family(name):
+                columns.update({f"{name}_{k}": self._array(f"{name}_{k}", one) for k, one in enumerate(column.T)})
+            else:
+                columns[name] = self._array(name, column)
         if self._records:  # an id is no quantity: it says which rows of records belong to a row of the sweep
             for name in [one for one in ("id", "ID") if one in columns and not self._is_quantity(one)]:
                 self._set("records.id", columns.pop(name))

@@ -146,6 +146,10 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
         def _print_Not(self, e: Any) -> str:
             return f"!{self._print(e.args[0])}" if e.args[0].is_Symbol else f"!({self._print(e.args[0])})"
 
+        def _print_ITE(self, e: Any) -> str:
+            condition, a, b = e.args
+            return self._print(sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b)))
+
         def _print_not_supported(self, e: Any) -> str:
             raise ModelError(f"{e}: models have no {type(e).__name__}")
 
