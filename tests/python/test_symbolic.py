@@ -223,3 +223,56 @@ def test_names_are_identifiers_alone():
     with pytest.raises(saltus.ModelError, match="is no state"):
         b.equation(x, sp.Symbol("part_0; int y"))
         b.source  # noqa: B018
+
+
+def test_events_schedule_others_and_carry_numbers(tmp_path):
+    b = saltus.Symbolic("belt", span=(0, 10))
+    level, = [b.state("level", 0.0)]
+    count, lost = b.discrete("count", 0), b.discrete("lost", 0)
+    ride = b.parameter("ride", 2.5)
+    put, clear = b.time_event("put", every=1, first=0.5), b.time_event("clear", at=6.25)
+    arrive = b.scheduled("arrive", capacity=4, carries=2, about="a part arrives")
+    b.equation(level, 0)
+    b.on(put, {count: count + 1}, after={arrive: (ride, count, 2 * count)})  # 0, 1, 2, ... at 3.0, 4.0, ...
+    b.on(arrive, {level: level + b.carried(arrive, 0)}, when=b.carried(arrive, 1) > 1.0)
+    b.on(clear, {lost: count}, cancel=arrive)  # parts 4 and 5, of 4.5 and 5.5, are on the belt: 3 arrived at 6.0
+    b.begin(after={arrive: (0.25, 100, 5)})
+    ds = b.model().run(samples=[0.2, 0.3, 3.1, 4.1, 5.1, 6.1, 8.9, 9.1], events=True)
+    assert int(ds["status"]) == 0
+    assert ds["level"].values.tolist() == [0, 100, 100, 101, 103, 106, 106, 112]
+    assert float(ds["final_lost"]) == 6
+    with pytest.raises(saltus.ModelError, match="carries 2 numbers; there is no number 2"):
+        b.carried(arrive, 2)
+    with pytest.raises(saltus.ModelError, match="is carried by arrive, and known in its rules alone"):
+        b.on(put, {count: b.carried(arrive, 0)})
+    with pytest.raises(saltus.ModelError, match="put: is no scheduled time event of belt"):
+        b.on(clear, after={put: 1})
+    with pytest.raises(saltus.ModelError, match="carries 2 numbers, and is given 3"):
+        b.on(put, after={arrive: (1, 2, 3, 4)})
+
+
+def test_random_numbers_at_events(tmp_path):
+    b = saltus.Symbolic("poisson", span=(0, 50))
+    jumps, drift, last = b.state("jumps", 0.0), b.state("drift", 0.0), b.discrete("last", 0)
+    rate = b.parameter("rate", 2.0)
+    waits, sizes = b.stream("waits", "times between jumps"), b.stream("sizes")
+    jump = b.scheduled("jump", capacity=1)
+    size = b.normal(sizes)
+    b.equation(jumps, 0)
+    b.equation(drift, 0)
+    b.output("seen", last)
+    b.begin(after={jump: -sp.log(b.uniform(waits)) / rate})
+    b.on(jump, {jumps: jumps + 1, drift: drift + size, last: size}, after={jump: -sp.log(b.uniform(waits)) / rate})
+    model = b.model()
+    ds = model.run(count=2000, seed=4, rows=True)
+    n, sums = ds["final_jumps"].values, ds["final_drift"].values
+    assert abs(n.mean() - 100) < 3 * 10 / np.sqrt(2000) and abs(n.var() / 100 - 1) < 0.15
+    assert abs(sums.mean()) < 3 * 10 / np.sqrt(2000) and abs(sums.var() / 100 - 1) < 0.15
+    np.testing.assert_array_equal(model.run(count=2000, seed=4, lanes=1, chunk=17)["final_drift"], sums)
+    one = model.run(t=(0, 5), events={"outputs": True})
+    np.testing.assert_allclose(one["event_drift"] - one["before_drift"], one["event_seen"], atol=1e-14)  # drawn once for both
+    with pytest.raises(saltus.ModelError, match="known at events alone, not in rhs"):
+        b.equation(drift, size)
+        b.source
+    with pytest.raises(saltus.ModelError, match="jump: is no stream of poisson"):
+        b.uniform(jump)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
-from ._symbolic import Symbolic, printer, quoted
+from ._symbolic import Symbolic, printer
 
 CAPACITY = 16  # executions of one event under way; more end an instance as queue_full
 MOST_CARRIED = 8  # numbers that an execution under way carries
@@ -57,8 +57,7 @@ class EventModel(Symbolic):
             self._triggered[event.name] = self.discrete(self._unused(f"triggered_{event.name}"), 0.0, "1",
                                                         f"1 while the trigger of {event.name} is true")
             if event.waits:
-                self._row("time_event", event.name, quoted(event.about), "saltus::timed<time_event>",
-                          f".scheduled({CAPACITY})" + (f".carrying({event.carried})" if event.carried else ""))
+                self.scheduled(event.name, CAPACITY, event.carried, event.about)
 
     # ---- names
 
@@ -92,9 +91,7 @@ class EventModel(Symbolic):
         self._used = super()._name_sides(expressions)
         return self._used
 
-    def _start(self) -> str:
-        if not self._queued:
-            return super()._start()
+    def _start(self, more: str = "") -> str:
         import sympy
 
         lines = []
@@ -104,8 +101,7 @@ class EventModel(Symbolic):
                 delay = sympy.Piecewise((event.delay if event.delay is not None else 0, event.at_start), (sympy.Float(1e30), True))
                 values = event.assigned.values() if event.keeps_values else ()
                 lines.append(f"    at.after({', '.join([event.name, *(self._code('at', e) for e in (delay, *values))])});\n")
-        return super()._start()[:-len("  }\n")] + "".join(lines) + "  }\n" if self._initial else \
-            f"  static void initial(auto& at) {{\n{''.join(lines)}  }}\n"
+        return super()._start("".join(lines))
 
     def _events(self, name: str, rules: list) -> str:
         if name != "transition":
@@ -117,7 +113,7 @@ class EventModel(Symbolic):
         if not rules:
             return ""
         made, changes = [], []
-        for k, (event, assigned, _, _) in enumerate(rules):
+        for k, (event, assigned, *_) in enumerate(rules):
             made += [f"    const auto {self._local(f'new_{k}_{s.name}')} = {self._code('now', e)};\n" for s, e in assigned.items()]
             changes.append(f"    if (now.due({event})) {{\n"
                            + "".join(f"      now[{s.name}] = {self._local(f'new_{k}_{s.name}')};\n" for s in assigned) + "    }\n")

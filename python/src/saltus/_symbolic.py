@@ -11,7 +11,7 @@ import os
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from . import _core
 from ._errors import ModelError
@@ -158,6 +158,22 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
     return Printer({"math_macros": {}})  # models have no M_PI_2
 
 
+class _Rule(NamedTuple):
+    """What happens at an event."""
+
+    event: Any
+    changes: "dict[Any, Any]"
+    when: Any = None
+    stop: Any = None
+    after: "dict[Any, tuple]" = {}  # by scheduled time event: the delay, and the numbers carried
+    cancel: "tuple[Any, ...]" = ()
+
+    @property
+    def expressions(self) -> list:
+        all_ = [*self.changes.values(), self.when, self.stop, *(e for several in self.after.values() for e in several)]
+        return [e for e in all_ if hasattr(e, "free_symbols")]
+
+
 class Symbolic:
     """A model written in Python.
 
@@ -189,8 +205,11 @@ class Symbolic:
         self._outputs: dict[str, Any] = {}
         self._knots: dict[str, list[tuple[float, float]]] = {}
         self._schedule: list[tuple[str, str, tuple]] = []
-        self._rules: list[tuple[Any, dict, Any, Any]] = []
-        self._rests: list[tuple[Any, dict, Any, Any]] = []
+        self._rules: list[_Rule] = []
+        self._rests: list[_Rule] = []
+        self._begins: list[_Rule] = []
+        self._carries: dict[Any, int] = {}  # by scheduled time event: the numbers that it carries
+        self._of_events: dict[Any, str] = {}  # quantities of events alone: where they come from
         self._max_step: Any = None
         self._levels: dict[Any, Any] = {}  # levels of guards made from conditions, and the symbols of their sides
         self._sides: dict[Any, tuple[Any, str]] = {}
@@ -279,28 +298,100 @@ class Symbolic:
 
     def time_event(self, name: str, about: str = "", at: Any = None, every: Any = None, first: Any = None) -> "sympy.Symbol":
         """An event at a known time, or at `first` and then with the period `every`."""
-        import sympy
-
         if (at is None) == (every is None):
             raise ModelError(f"time event {name}: must have one of `at` and `every`")
         self._row("time_event", name, quoted(about or name))
         times = (at,) if at is not None else (every,) if first is None else (every, first)
         self._schedule.append((name, "every" if at is None else "at", tuple(self._expression(one) for one in times)))
+        return self._event_symbol(name)
+
+    def scheduled(self, name: str, capacity: int = 8, carries: int = 0, about: str = "") -> "sympy.Symbol":
+        """A time event that other events schedule (`after` of `on`), up to `capacity` times at once. Each time it carries numbers to
+        where it is due: `carried(event, k)`."""
+        self._row("time_event", name, quoted(about or name), "saltus::timed<time_event>",
+                  f".scheduled({int(capacity)})" + (f".carrying({int(carries)})" if carries else ""))
+        return self._event_symbol(name, int(carries))
+
+    def _event_symbol(self, name: str, carries: Optional[int] = None) -> "sympy.Symbol":
+        import sympy
+
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "time_event"
+        if carries is not None:
+            self._carries[symbol] = carries
         return symbol
 
-    def on(self, event: "sympy.Symbol", changes: Optional[Mapping] = None, when: Any = None, stop: Any = None) -> None:
+    def carried(self, event: "sympy.Symbol", k: int = 0) -> "sympy.Symbol":
+        """Number k that a scheduled time event carries, in its own rules."""
+        import sympy
+
+        if not 0 <= k < self._carries.get(event, 0):
+            raise ModelError(f"{event}: carries {self._carries.get(event, 0)} numbers; there is no number {k}")
+        symbol = sympy.Symbol(f"{event}[{k}]", real=True)
+        self._names[symbol] = f"item[{k}]"
+        self._of_events[symbol] = event.name
+        return symbol
+
+    def stream(self, name: str, about: str = "") -> "sympy.Symbol":
+        """A stream of random numbers, which is independent of all others and has the same bits in any run."""
+        import sympy
+
+        self._row("stream", name, quoted(about or name))
+        symbol = sympy.Symbol(name)
+        self._kinds[symbol] = "stream"
+        return symbol
+
+    def uniform(self, stream: "sympy.Symbol") -> "sympy.Symbol":
+        """A number between 0 and 1, drawn anew each time at which an event uses it."""
+        return self._draw(stream, "uniform")
+
+    def normal(self, stream: "sympy.Symbol") -> "sympy.Symbol":
+        """A standard normal number, drawn anew each time at which an event uses it."""
+        return self._draw(stream, "normal")
+
+    def _draw(self, stream: "sympy.Symbol", how: str) -> "sympy.Symbol":
+        import sympy
+
+        self._must_be(stream, "stream")
+        symbol = sympy.Symbol(f"draw_{len(self._of_events)}", real=True)
+        self._names[symbol] = symbol.name
+        self._of_events[symbol] = f"@.{how}({stream})"
+        return symbol
+
+    def on(self, event: "sympy.Symbol", changes: Optional[Mapping] = None, when: Any = None, stop: Any = None,
+           after: Optional[Mapping] = None, cancel: Any = ()) -> None:
         """The transition when a guard or time event is due: all new values are computed from the old ones. `stop`: True or a condition
-        on the new values. Rules apply in the order of the calls."""
+        on the new values. `after`: {scheduled: delay}, or {scheduled: (delay, number, ...)} with the numbers that it carries; `cancel`:
+        scheduled events to take back. Rules apply in the order of the calls."""
         if self._kinds.get(event) not in ("guard", "time_event"):
             raise ModelError(f"{event}: is no guard or time event of {self.name}")
-        when, stop = (one if one is None or isinstance(one, bool) else self._expression(one) for one in (when, stop))
-        self._rules.append((event, self._changes(changes), when, stop))
+        self._rules.append(self._rule(event, changes, when, stop, after, cancel))
 
     def rest(self, changes: Mapping, when: Any = None) -> None:
         """The transition where events accumulate."""
-        self._rests.append((None, self._changes(changes), None if when is None else self._expression(when), None))
+        self._rests.append(self._rule(None, changes, when))
+
+    def begin(self, changes: Optional[Mapping] = None, after: Optional[Mapping] = None) -> None:
+        """What is set or scheduled at the start, as in `on`. Discrete variables and states may begin with random numbers."""
+        self._begins.append(self._rule(None, changes, after=after))
+
+    def _rule(self, event: Any, changes: Optional[Mapping], when: Any = None, stop: Any = None, after: Optional[Mapping] = None,
+              cancel: Any = ()) -> _Rule:
+        when, stop = (one if one is None or isinstance(one, bool) else self._expression(one) for one in (when, stop))
+        cancel = tuple(cancel) if isinstance(cancel, (tuple, list, set)) else (cancel,)
+        for one in (*(after or {}), *cancel):
+            if one not in self._carries:
+                raise ModelError(f"{one}: is no scheduled time event of {self.name}")
+        scheduled = {}
+        for one, given in (after or {}).items():
+            scheduled[one] = tuple(self._expression(e) for e in (given if isinstance(given, (tuple, list)) else (given,)))
+            if len(scheduled[one]) - 1 > self._carries[one]:
+                raise ModelError(f"{one}: carries {self._carries[one]} numbers, and is given {len(scheduled[one]) - 1}")
+        rule = _Rule(event, self._changes(changes), when, stop, scheduled, cancel)
+        for symbol in {symbol for e in rule.expressions for symbol in e.free_symbols if symbol in self._of_events}:
+            if self._names[symbol].startswith("item") and (event is None or self._of_events[symbol] != event.name):
+                raise ModelError(f"{symbol}: is carried by {self._of_events[symbol]}, and known in its rules alone")
+        return rule
 
     # ---- the header
 
@@ -317,7 +408,7 @@ class Symbolic:
                  f"  static constexpr double span[] = {{{number(self.span[0])}, {number(self.span[1])}}};\n"]
         types = {"state": "variable<state>", "parameter": "variable<parameter>", "discrete": "variable<discrete>",
                  "table": "tabulated<table>",
-                 "guard": "event_function<guard>", "time_event": "timed<time_event>", "output": "derived<output>"}
+                 "guard": "event_function<guard>", "time_event": "timed<time_event>", "stream": "random_stream<stream>", "output": "derived<output>"}
         for name, knots in self._knots.items():
             parts.append(f"  static constexpr saltus::knot knots_of_{name}[] = {{\n"
                          + "".join(f"      {{{number(t)}, {number(value)}}},\n" for t, value in knots) + "  };\n")
@@ -474,19 +565,40 @@ class Symbolic:
 
         if not assigned:
             return ""
+        for e in assigned.values():
+            for symbol in self._of_events.keys() & getattr(e, "free_symbols", set()):
+                raise ModelError(f"{symbol}: random numbers and what an event carries are known at events alone, not in {name}")
         shared, left = sympy.cse(list(assigned.values()), sympy.numbered_symbols("part_"))
         parts = tuple(symbol for symbol, _ in shared)
         lines = [f"    const auto {symbol} = {self._code('at', e, parts)};\n" for symbol, e in shared]
         lines += [f"    {to} = {self._code('at', e, parts)};\n" for to, e in zip(assigned, left)]
         return f"  static void {name}({arguments}) {{\n{''.join(lines)}  }}\n"
 
-    def _start(self) -> str:
-        return self._function("initial", "auto& at", {f"at[{s.name}]": e for s, e in self._initial.items()})
+    def _start(self, more: str = "") -> str:
+        """The function `initial`; `more` are further lines of it."""
+        made = self._function("initial", "auto& at", {f"at[{s.name}]": e for s, e in self._initial.items()})
+        for rule in self._begins:
+            drawn = self._drawn("at", rule.expressions)
+            new = "".join(f"      at[{s.name}] = {self._code('at', e)};\n" for s, e in rule.changes.items())
+            more += f"    {{\n{drawn}{new}{self._scheduling('at', rule)}    }}\n"
+        if not more:
+            return made
+        return (made or "  static void initial(auto& at) {\n  }\n").removesuffix("  }\n") + more + "  }\n"
 
     def _in_events(self) -> list:
         """The expressions of events."""
-        of_rules = [e for _, new, when, stop in (*self._rules, *self._rests) for e in (*new.values(), when, stop)]
-        return [e for e in of_rules if hasattr(e, "free_symbols")]
+        return [e for rule in (*self._rules, *self._rests) for e in rule.expressions]
+
+    def _drawn(self, at: str, expressions: Any) -> str:
+        """Draws the random numbers in expressions, each once."""
+        symbols = {symbol for e in expressions for symbol in e.free_symbols if self._of_events.get(symbol, "").startswith("@")}
+        return "".join(f"      const auto {symbol} = {self._of_events[symbol].replace('@', at)};\n"
+                       for symbol in self._of_events if symbol in symbols)
+
+    def _scheduling(self, at: str, rule: _Rule) -> str:
+        lines = [f"      {at}.cancel({event});\n" for event in rule.cancel]
+        lines += [f"      {at}.after({', '.join([event.name, *(self._code(at, e) for e in given)])});\n" for event, given in rule.after.items()]
+        return "".join(lines)
 
     def _times(self) -> str:
         if not self._schedule:
@@ -495,15 +607,23 @@ class Symbolic:
                  for name, how, args in self._schedule]
         return f"  static void time_events(const auto& at, auto& when) {{\n{''.join(lines)}  }}\n"
 
-    def _events(self, name: str, rules: list) -> str:
-        lines = []
-        for event, changes, when, stop in rules:
-            conditions = [f"now.due({event})"] if event is not None else []
-            conditions += [] if when is None else [self._code("now", when)]
-            lines.append(f"    if ({' && '.join(conditions)}) {{\n" if conditions else "    {\n")
-            lines += [f"      const auto new_{s.name} = {self._code('now', e)};\n" for s, e in changes.items()]
-            lines += [f"      now[{s.name}] = new_{s.name};\n" for s in changes]
-            if stop is not None and stop is not False:
-                lines.append("      now.stop();\n" if stop is True else f"      if ({self._code('now', stop)}) now.stop();\n")
-            lines.append("    }\n")
-        return f"  static void {name}(auto& now) {{\n{''.join(lines)}  }}\n" if lines else ""
+    def _events(self, name: str, rules: "list[_Rule]") -> str:
+        text = "".join(self._block(rule) for rule in rules)
+        return f"  static void {name}(auto& now) {{\n{text}  }}\n" if text else ""
+
+    def _block(self, rule: _Rule) -> str:
+        """The code of one rule. A scheduled time event may be due several times at once."""
+        lines = [f"      const auto new_{s.name} = {self._code('now', e)};\n" for s, e in rule.changes.items()]
+        lines.append(self._scheduling("now", rule))
+        lines += [f"      now[{s.name}] = new_{s.name};\n" for s in rule.changes]
+        if rule.stop is not None and rule.stop is not False:
+            lines.append("      now.stop();\n" if rule.stop is True else f"      if ({self._code('now', rule.stop)}) now.stop();\n")
+        drawn, when = self._drawn("now", rule.expressions), "" if rule.when is None else self._code("now", rule.when)
+        scheduled = rule.event in self._carries
+        due = [f"now.due({rule.event})"] if rule.event is not None and not scheduled else []
+        inner = drawn + (f"      if ({when}) {{\n{''.join(lines)}      }}\n" if when and (drawn or scheduled) else "".join(lines))
+        if scheduled:
+            reads = any(self._of_events.get(s) == rule.event.name for e in rule.expressions for s in e.free_symbols)
+            return f"    now.each_due({rule.event}, [&](const auto&{' item' if reads else ''}) {{\n{inner}    }});\n"
+        conditions = due + ([when] if when and not drawn else [])
+        return (f"    if ({' && '.join(conditions)}) {{\n" if conditions else "    {\n") + inner + "    }\n"
