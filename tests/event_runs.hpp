@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "abi/status.hpp"
+#include "ensemble/sampler.hpp"
 #include "testing/ensemble.hpp"
 
 namespace saltus::test {
@@ -30,6 +31,13 @@ inline std::string set(const std::string& key, const std::vector<double>& values
   std::string all;
   for (const double v : values) all += fmt::format("{}{:.17e}", all.empty() ? "" : ", ", v);
   return fmt::format("{}=[{}]", key, all);
+}
+
+/// The inputs of all instances.
+inline host::columns inputs_of(const outcome& r) {
+  host::columns in;
+  host::sampler(r.plan).fill(0, r.plan.count, in);
+  return in;
 }
 
 /// Times of the events of one guard or time event; of all events of an instance if no name is given.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "abi/sensitivity.hpp"
-#include "ensemble/sampler.hpp"
 #include "event_runs.hpp"
 
 namespace saltus::test {
@@ -26,12 +25,6 @@ struct tally {
                open);
   }
 };
-
-host::columns inputs_of(const outcome& r) {
-  host::columns in;
-  host::sampler(r.plan).fill(0, r.plan.count, in);
-  return in;
-}
 
 // ---- impacts that accumulate on a moving table (tests/models/moving_table.hpp)
 

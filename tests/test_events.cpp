@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ensemble/sampler.hpp"
 #include "event_runs.hpp"
 
 namespace saltus::test {
@@ -74,8 +73,7 @@ TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
         run(test_model("cubic_guard"),
             with(tight, {fmt::format("method={}", method), "sample.count=20000", "sample.r1={uniform=[0.0,1.0]}",
                          "sample.r2={uniform=[0.0,1.0]}", "sample.r3={uniform=[0.0,1.0]}"}));
-    host::columns in;
-    host::sampler(r.plan).fill(0, r.plan.count, in);
+    const auto in = inputs_of(r);
     std::int64_t wrong = 0;
     std::size_t row = 0;
     for (std::size_t i = 0; i < 20000; ++i) {
@@ -380,6 +378,42 @@ TEST(GuardsInError, FindEveryTickOfAClock) {
   ASSERT_EQ(r.log.size(), 69u);
   for (std::size_t k = 0; k < 69; ++k) EXPECT_NEAR(r.log[k].time, 0.05 * static_cast<double>(k + 1), 1e-12) << k;
   EXPECT_NEAR(r.final("y"), 0.1 * std::exp(1.75), 1e-5);
+}
+
+/// The times at which a pendulum of length 1 that begins at rest passes an angle with this cosine, up to `end`, by elliptic integrals.
+std::vector<double> times_of_passing(double angle, double gravity, double cosine, double end) {
+  std::vector<double> times;
+  const double k = std::sin(angle / 2), rate = std::sqrt(gravity), sine = std::sqrt((1 - cosine) / 2) / k;
+  if (!(sine < 1)) return times;
+  const double quarter = std::comp_ellint_1(k) / rate, from_below = std::ellint_1(k, std::asin(sine)) / rate;
+  for (double below = quarter; below - from_below < end; below += 2 * quarter)
+    for (double t : {below - from_below, below + from_below})
+      if (t < end) times.push_back(t);
+  return times;
+}
+
+// Algebraic states of index 2 are solved for anew at an event, which moves them by the error of the step.
+TEST(Events, AGuardOnAnAlgebraicStateFiresOnceAtARoot) {
+  constexpr std::size_t count = 500;
+  for (const char* method : {"radau5", "radau9"})
+    for (const char* rtol : {"1e-6", "1e-10"}) {
+      const auto r = run(test_model("rod_in_tension"),
+                         {fmt::format("method='{}'", method), set("rtol", std::stod(rtol)), "atol=1e-10",
+                          fmt::format("sample.count={}", count), "sample.seed=3", "sample.angle={uniform=[0.3, 1.4]}",
+                          "sample.level={uniform=[6.0, 14.0]}", "output.events=true"});
+      const auto in = inputs_of(r);
+      std::size_t events = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        const double angle = in.parameters[i], gravity = in.parameters[count + i], level = in.parameters[2 * count + i];
+        // The tension is gravity (3 cos - 2 cos of the first angle).
+        const auto due = times_of_passing(angle, gravity, (level / gravity + 2 * std::cos(angle)) / 3, 3.0);
+        const auto found = times_of(r, "", static_cast<std::int64_t>(i));
+        ASSERT_EQ(found.size(), due.size()) << method << " " << rtol << ", angle " << angle << ", level " << level;
+        for (std::size_t k = 0; k < due.size(); ++k) EXPECT_NEAR(found[k], due[k], 1e-4) << method << " " << rtol;
+        events += due.size();
+      }
+      EXPECT_GT(events, 2 * count);
+    }
 }
 
 TEST(Events, NaNInSomeInstancesHarmsNoOther) {

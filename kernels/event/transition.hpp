@@ -269,6 +269,39 @@ SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::ng>& 
   return any_over;
 }
 
+/// A guard that has crossed, and is on its old side again only since algebraic states have been solved for anew: a step leaves an error in
+/// them. Its event has changed nothing, and without it the guard is back as well. Such guards are put on their new side, or they would
+/// fire twice. `y`, `d` and `g` are the states, discrete variables and guards before the transition; the slope of an algebraic state of
+/// index 2 is not known after it. Returns the lanes.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> take_over_solved(instance<E, Real>& x, const vec<Real, E::n>& y,
+                                              const vec<Real, E::form::discretes>& d,
+                                              const with_rate<vec<Real, E::ng>>& g, const vec<Real, E::ng>& fired,
+                                              const vec<Real, E::ng>& from, mask_of<Real> where,
+                                              const tolerances<E, Real>& tol) {
+  each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { where = where & (x.constants.d[i] == d[i]); });
+  const auto is_back = [&](int i, Real value) SALTUS_INLINE_LAMBDA {
+    return where & (fired[i] > Real(0.5)) & (side_of(g.value[i]) != side_of(from[i])) &
+           (side_of(value) == side_of(from[i])) & comes_to_root<E>(i, value, g.rate[i], x.h);
+  };
+  auto back = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { back = back | is_back(i, x.constants.guard_values[i]); });
+  if (none(back)) return back;
+  auto without = x;
+  without.y = y;
+  without.constants.guard_values = from;
+  auto f = x.f;
+  const auto there = evaluate_at<E>(without, f, without.constants, back, tol, {});
+  auto any_over = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    Real& value = x.constants.guard_values[i];
+    const auto over = is_back(i, value) & (side_of(there.value[i]) == side_of(from[i]));
+    assign_where(over, value, across<E>(value));
+    any_over = any_over | over;
+  });
+  return any_over;
+}
+
 /// The guards as a transition sees them: one that fires before its root, because another event is due there, is on its new side.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::ng> guards_after(const instance<E, Real>& x, const vec<Real, E::ng>& g,
@@ -764,12 +797,16 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     }
     const auto before = loggable(x);
     const auto y = x.y;
+    const auto d = x.constants.d;
+    const with_rate<vec<Real, E::ng>> at_landing{g, x.rate};
     const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
     const auto seen = guards_after(x, g, due.guard, from, before_root);
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, seen, due, rules, tol);
-    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { jumps = jumps | !(x.y[i] == y[i]); });
+    auto written = mask_of<Real>::all(false);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { written = written | !(x.y[i] == y[i]); });
+    jumps = jumps | written;
     if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     E::form::arrive(x.constants, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
@@ -778,7 +815,9 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
     if constexpr (moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
-    const auto over = take_over(x, due.guard, from, jumps, before_root, active);
+    auto over = take_over(x, due.guard, from, jumps, before_root, active);
+    if constexpr (moves_states<typename E::form> && E::ng > 0)
+      over = over | take_over_solved<E>(x, y, d, at_landing, due.guard, from, active & !written, tol);
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
