@@ -27,7 +27,9 @@ struct generator {
     dy[angle] = at[speed];
     dy[speed] = (at[power] - select(at.is_on(faulty), 0.0, at[largest] * sin(at[angle]))) / at[inertia];
   }
-  static void guards(const auto& at, auto& g) { g[slip] = at[angle] + asin(at[power] / at[largest]) - 3.141592653589793; }
+  static void guards(const auto& at, auto& g) {
+    g[slip] = at[angle] + asin(at[power] / at[largest]) - 3.141592653589793;
+  }
   static void time_events(const auto& at, auto& when) { when.at(clear, at[clearing]); }
   static void transition(auto& now) {
     if (now.due(clear)) now[faulty] = 0.0;

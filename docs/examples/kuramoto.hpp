@@ -3,7 +3,7 @@
 
 struct kuramoto {
   static constexpr double span[] = {0.0, 100.0};
-  static constexpr int    many   = 32;
+  static constexpr int many = 32;
 
   enum state { theta };
   static constexpr saltus::variable<state> state_list[] = {

@@ -264,12 +264,12 @@ def test_sizes_stoichiometries_and_factors_that_change(tmp_path):
     net.model.getReaction(0).getProduct(0).setId("yield")
     net.model.getReaction(0).getProduct(0).setConstant(False)
     net.rule("Assignment", "yield", "n")
-    net.event("swell", "time >= 1", {"cell": "10", "A": "1"})  # at the new size: an amount of 10
+    net.event("swell", "time >= 1", {"cell": "10", "A": "1"})  # at the size before: an amount of 2.5
     model = saltus.sbml(net.file(tmp_path)).model()
     ds = model.run(t=(0, 2), samples=[0.5, 2.0], rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(ds["A"], [8 * np.exp(-0.5) / 2.25, 10 * np.exp(-1) / 10.5], rtol=1e-8)
+    np.testing.assert_allclose(ds["A"], [8 * np.exp(-0.5) / 2.25, 2.5 * np.exp(-1) / 10.5], rtol=1e-8)
     np.testing.assert_allclose(ds["B"], [1 / 1.5, 1 / 3], rtol=1e-12)
-    gone = [8 * (1 - np.exp(-0.5)), 8 * (1 - np.exp(-1)) + 10 * (1 - np.exp(-1))]
+    gone = [8 * (1 - np.exp(-0.5)), 8 * (1 - np.exp(-1)) + 2.5 * (1 - np.exp(-1))]
     np.testing.assert_allclose(ds["C"], [6 * gone[0] / 1.5, 6 * gone[1] / 3], rtol=1e-8)
 
 

@@ -215,8 +215,7 @@ class _Network:
                 self._start(id_)
         for id_ in self.quantities:
             if id_ not in self.assigned and (self._kind(id_) == "state" or id_ in self._amounts):
-                rate = self.expression(self.rates[id_]) if id_ in self.rates else self._reaction_rate(id_) if id_ in self._changed else 0
-                self.model.equation(self._amounts.get(id_, self._values[id_]), rate)
+                self.model.equation(self._amounts.get(id_, self._values[id_]), self._rate(id_))
         if not self.model._rates:  # the network has only rules, at most of the time
             clock = self.model.state(self._name("clock"), 0.0, "1", "counts the time: the network has no state of its own")
             self.model.equation(clock, 1)
@@ -226,6 +225,16 @@ class _Network:
         for id_ in (*self._amounts, *self.assigned, *derived):
             one = self.quantities[id_]
             self.model.output(self._name(id_), self.value(id_), self._unit(one), one.getName() or id_)
+
+    def _rate(self, id_: str) -> Any:
+        """The time derivative of a state."""
+        if id_ not in self.rates:
+            return self._reaction_rate(id_) if id_ in self._changed else 0
+        rate = self.expression(self.rates[id_])
+        if id_ not in self._amounts:
+            return rate
+        size = self.species[id_].getCompartment()  # the rule is for the concentration
+        return rate * self.value(size) + self._values[id_] * (self.expression(self.rates[size]) if size in self.rates else 0)
 
     def _changed_by_reactions(self) -> "set[str]":
         all_ = {part.getSpecies() for r in self.reactions.values() for part in self._parts(r)}
@@ -250,7 +259,7 @@ class _Network:
         unit = "1" if id_ in self.stoichiometries else self._unit(one)
         compartment = one.getCompartment() if id_ in self.species else ""
         varies = compartment in self.assigned or bool(compartment) and self._kind(compartment) == "state"
-        if varies and not self._is_amount(one) and id_ not in self.rates:
+        if varies and not self._is_amount(one) and not (id_ in self.rates and compartment in self.assigned):
             start = self._number_at_start(id_) * self._number_at_start(compartment)
             amount = self.model.state(self._name(f"{id_}_amount", own=True), start, "1", f"amount of {about}")
             self._amounts[id_] = amount
@@ -427,9 +436,8 @@ class _Network:
         formulas = {one.getVariable(): sympy.sympify(self.expression(one.getMath())) for one in self._assignments(event)}
         changes = {}
         for id_, value in formulas.items():
-            if id_ in self._amounts:  # in the compartment as this event leaves it
-                compartment = self.species[id_].getCompartment()
-                value *= formulas.get(compartment, self.value(compartment))
+            if id_ in self._amounts:  # in the compartment as it was before the event
+                value *= self.value(self.species[id_].getCompartment())
             changes[self._amounts.get(id_, self._values[id_])] = value
         return changes
 
