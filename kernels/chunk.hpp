@@ -1,6 +1,7 @@
 // The interface between the columns of a chunk and the instances in flight: how an instance begins and how its result is stored.
 #pragma once
 
+#include "engine/history.hpp"
 #include "engine/pieces.hpp"
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
@@ -89,7 +90,7 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
   constexpr double part = is_series_method<typename E::Method> ? 0.01 : 1e-6;
   Real h0 = min(select(tiny, Real(part) * span, Real(0.01) * d0 / d1), x.h_max);
-  if constexpr (E::form::tables > 0) h0 = min(h0, x.t_stop - x.t);  // beyond it tables have other values
+  if constexpr (E::form::tables > 0 || has_delays<E>) h0 = min(h0, x.t_stop - x.t);  // beyond it f has other values
   // The states do not show how fast outputs are, so steps grow from a size at which the error estimates of their integrals can be trusted.
   if constexpr (E::quantities::any_output) h0 = min(h0, Real(0x1p-17) * span);
   if constexpr (is_series_method<typename E::Method>) {
@@ -121,6 +122,7 @@ SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),
                 x.t_end - x.t_begin);
   if constexpr (form::kinds::has_max_step) x.h_max = min(x.h_max, form::max_step(x.t, x.y, x.constants));
+  if constexpr (has_delays<E>) x.h_max = min(x.h_max, Real(part_of_least_delay) * least_delay(x));
   x.memory = {rough_of<Real>(0.0), rough_of<Real>(0.0), rough_of<Real>(0.0)};
   if constexpr (E::fixed_steps) x.h = tol.fixed_step;
   else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
@@ -195,6 +197,10 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   carried<E>::begin(x, given, run);
   if constexpr (form::kinds::schedules) {
     end_at_faults(x, where);
+    where = where & is_under_way(x);
+  }
+  if constexpr (has_delays<E>) {
+    begin_history(x, where, tol, run.settings.history);
     where = where & is_under_way(x);
   }
   if constexpr (chooses_start<form>) {
@@ -308,7 +314,9 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
   carried<E>::store(x, why, run);
-  if (is_stiff(why) || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
+  // A history is no part of a snapshot: a fallback integrator begins such an instance afresh.
+  if constexpr (!has_delays<E>)
+    if (is_stiff(why) || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }
 
 }  // namespace saltus

@@ -75,7 +75,7 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
 template <class E, class Real>
 SALTUS_FN mask_of<Real> must_end_at_stop(const instance<E, Real>& x) {
   const auto stops = at_time_event(x, x.t_stop);
-  if constexpr ((E::form::tables > 0 && !guards_jump_at_knots<E>) || E::stops_at_windows)
+  if constexpr ((has_corners<E> && !guards_jump_at_knots<E>) || E::stops_at_windows)
     return stops | (x.t_stop < x.t_end);
   else return stops;
 }
@@ -89,7 +89,7 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   due_events<E, Real> due;
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
-  if constexpr (E::form::time_events > 0 || E::form::tables > 0 || E::stops_at_windows) {
+  if constexpr (E::form::time_events > 0 || has_corners<E> || E::stops_at_windows) {
     const auto near = find_due<E, Real>(side, a.g, tau, mask_of<Real>::all(false));
     const auto landed = at_stop & p.fires & (abs(p.t - x.t) <= tau);
     any_due = any_due | landed;

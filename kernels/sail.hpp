@@ -7,6 +7,7 @@
 // of that step.
 #pragma once
 
+#include "engine/history.hpp"
 #include "engine/inject.hpp"
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
@@ -201,6 +202,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
   keep_residual(x, end.s, where);
   if constexpr (watches_near_misses<E> || watches_resolution<E>) forget_undefined(x, where);
   remember_step(x, end.s, where);
+  if constexpr (has_delays<E>) record_step(x, end.s, f, where);
   add_where(x.steps, where, 1);
   carried<E>::accept(x, where);
 }

@@ -45,7 +45,8 @@ class emulated_run {
     chunk_.how = how;
     chunk_.in = c.batch();
     chunk_.out = c.results();
-    chunk_.pool = {s.places, reals_.data(), integers_.data()};
+    histories_.resize(places * static_cast<std::size_t>(history_numbers<E>(how.history)));
+    chunk_.pool = {s.places, reals_.data(), integers_.data(), histories_.data()};
     chunk_.ready = {{lists_[0].data(), lists_[1].data()}};
     chunk_.parked = {{lists_[2].data(), lists_[3].data()}};
     chunk_.vacant = {{lists_[4].data(), lists_[5].data()}};
@@ -104,7 +105,7 @@ class emulated_run {
   tolerances<E, pack<typename E::T, 1>> tol_;
   host::chunk_data& data_;
   spread spread_;
-  std::vector<typename E::T> reals_;
+  std::vector<typename E::T> reals_, histories_;
   std::vector<integer_of<typename E::T>> integers_;
   std::vector<int> lists_[7];
   std::vector<long long> slot_;

@@ -343,4 +343,24 @@ inline const std::vector<reference_case>& reference_cases() {
   return cases;
 }
 
+/// Models with delays. The numbers are those of tests/reference/delays.py: series of 40 terms in 40-digit arithmetic.
+inline const std::vector<reference_case>& delay_cases() {
+  static const std::vector<reference_case> cases = {
+      {.about = "Mackey-Glass, to rest",
+       .model = "mackey_glass",
+       .parameters = {{"ripening", 6.0}},
+       .t_begin = 0.0,
+       .t_end = 100.0,
+       .events = 0,
+       .final_values = {{"density", 1.122073429915039452}}},
+      {.about = "Mackey-Glass, a limit cycle",
+       .model = "mackey_glass",
+       .t_begin = 0.0,
+       .t_end = 500.0,
+       .events = 0,
+       .final_values = {{"density", 1.010443111700142348}}},
+  };
+  return cases;
+}
+
 }  // namespace saltus::test

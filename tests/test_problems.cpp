@@ -16,7 +16,8 @@ namespace {
 const std::vector<reference_case>& all_cases() {
   static const std::vector<reference_case> cases = [] {
     std::vector<reference_case> all;
-    for (const auto* table : {&reference_cases(), &event_cases(), &more_event_cases(), &resting_cases()})
+    for (const auto* table :
+         {&reference_cases(), &event_cases(), &more_event_cases(), &resting_cases(), &delay_cases()})
       all.insert(all.end(), table->begin(), table->end());
     return all;
   }();

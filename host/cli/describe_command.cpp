@@ -137,6 +137,8 @@ json describe_json(const model& m) {
   }
   json streams = json::array();
   for (const auto& s : m.streams) streams.push_back(json{{"name", s.name}, {"about", s.about}});
+  json delays = json::array();
+  for (const auto& d : m.delays) delays.push_back(json{{"name", d.name}, {"about", d.about}});
   json tables = json::array();
   for (const auto& t : m.tables)
     tables.push_back(json{{"name", t.name},
@@ -168,6 +170,8 @@ json describe_json(const model& m) {
               {"guards", guards},
               {"time_events", time_events},
               {"streams", streams},
+              {"delays", delays},
+              {"history", m.has_history},
               {"tables", tables},
               {"outputs", quantities(m.outputs)}};
 }
@@ -230,6 +234,10 @@ int describe(const std::string& name, bool as_json, bool by_array) {
   }
   if (!m.streams.empty()) tell("\nrandom streams (meaning)\n");
   for (const auto& s : m.streams) tell("  {:<18} {}\n", s.name, s.about);
+  if (!m.delays.empty())
+    tell("\ndelays (meaning); before the start states are {}\n",
+         m.has_history ? "given by the model" : "constant, as at the start");
+  for (const auto& d : m.delays) tell("  {:<18} {}\n", d.name, d.about);
   return exit_ok;
 }
 

@@ -123,6 +123,8 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
         {d->columns[i].name, text_or_none(d->columns[i].unit), text_or_none(d->columns[i].about)});
   for (int i = 0; i < d->stream_count; ++i)
     m.streams.push_back({d->streams[i].name, text_or_none(d->streams[i].about)});
+  for (int i = 0; i < d->delay_count; ++i) m.delays.push_back({d->delays[i].name, text_or_none(d->delays[i].about)});
+  m.has_history = d->history != 0;
   m.kept = d->kept_count;
   m.random_key = d->random_key;
   m.tables = tables(d->tables, d->table_count);

@@ -1,6 +1,8 @@
 #include "ensemble/settings.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <thread>
 
@@ -18,6 +20,7 @@ abi::settings settings_of(const plan& p) {
   s.fixed_step = p.fixed_step;
   s.max_steps = p.max_steps;
   s.max_events = p.max_events;
+  s.history = static_cast<long long>(std::bit_ceil(static_cast<std::uint64_t>(p.history)));
   s.sample_count = static_cast<int>(p.sample_count);
   s.sample_times = p.sample_times.empty() ? nullptr : p.sample_times.data();
   s.windows = p.windows.empty() ? nullptr : p.windows.data();

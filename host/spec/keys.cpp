@@ -46,6 +46,9 @@ const spec_key all_keys[] = {
      "trial steps per instance, rejected ones included; then status `step_budget`"},
     {"", "integration", "max_events", count{&plan::max_events, 1, unlimited}, "", "", "",
      "events per instance; then status `event_budget`"},
+    {"", "integration", "history", count{&plan::history, 16, largest_history}, "", "", "",
+     "steps that an instance of a model with delays remembers, rounded up to a power of two: those within its longest delay; then status "
+     "`history_full` ([delays.md](delays.md))"},
     {"", "integration", "precision", word_value<precision_kind>{&plan::precision}, "", "", "",
      "the arithmetic; results are stored as double"},
     {"", "events", "detection", word_value<detection>{&plan::detection}, "", "", "",

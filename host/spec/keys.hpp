@@ -19,6 +19,7 @@ class field;
 
 inline constexpr std::int64_t max_instances = std::int64_t{1} << 40;
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t largest_history = std::int64_t{1} << 24;
 
 enum class number_range { positive, not_negative };
 

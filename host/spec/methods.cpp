@@ -67,6 +67,8 @@ std::string obstacle(const method_traits& method, const model& m) {
     if (method.for_mechanics && !c.holonomic)
       return fmt::format("must not be {}, which is for holonomic constraints alone: {} of {} is nonholonomic",
                          method.name, c.name, m.name);
+  if (method.is_series && !m.delays.empty())
+    return fmt::format("must not be {}, which finds no series of delayed states, such as {} has", method.name, m.name);
   if (method.highest_index < highest_index(m))
     return fmt::format("must be a method for index {0}, as {1} has algebraic states of index {0}", highest_index(m),
                        m.name);

@@ -60,6 +60,11 @@ struct random_stream {
   std::string name, about;
 };
 
+/// A delay of states.
+struct time_lag {
+  std::string name, about;
+};
+
 /// A function of time that the model reads, given by values at knots.
 struct tabulated {
   std::string name, unit, about;
@@ -148,6 +153,8 @@ struct model {
   std::vector<guard> guards;
   std::vector<time_event> time_events;
   std::vector<random_stream> streams;
+  std::vector<time_lag> delays;
+  bool has_history = false;  ///< it says what its states were before the start
   /// The last ones of `discretes`, which the engine keeps: queues of scheduled events and random streams.
   int kept = 0;
   int random_key = -1;  ///< first of four discrete variables with the key of an instance; -1: no random streams

@@ -81,7 +81,7 @@ void take_orders(model& m, const json& all) {
 
 json json_of(const model& m) {
   json constraints = json::array(), guards = json::array(), time_events = json::array(), tables = json::array(),
-       streams = json::array();
+       streams = json::array(), delays = json::array();
   for (const constraint& c : m.constraints)
     constraints.push_back(json::array({c.name, c.unit, c.about, c.holonomic, c.switched, c.quaternion}));
   for (const guard& g : m.guards)
@@ -93,6 +93,7 @@ json json_of(const model& m) {
     time_events.push_back(json::array({e.name, e.about, e.capacity, e.carries, e.recorded, columns}));
   }
   for (const random_stream& s : m.streams) streams.push_back(json::array({s.name, s.about}));
+  for (const time_lag& d : m.delays) delays.push_back(json::array({d.name, d.about}));
   for (const tabulated& t : m.tables)
     tables.push_back(json::array(
         {t.name, t.unit, t.about, static_cast<int>(t.between), static_cast<int>(t.beyond), t.times, t.values}));
@@ -109,6 +110,8 @@ json json_of(const model& m) {
           {"guards", guards},
           {"time_events", time_events},
           {"streams", streams},
+          {"delays", delays},
+          {"history", m.has_history},
           {"kept", m.kept},
           {"random_key", m.random_key},
           {"tables", tables},
@@ -150,6 +153,10 @@ model model_from(const json& all) {
     }
     for (const json& s : all.at("streams"))
       m.streams.push_back({s.at(0).get<std::string>(), s.at(1).get<std::string>()});
+    if (all.contains("delays"))  // journals of earlier versions have none
+      for (const json& d : all.at("delays"))
+        m.delays.push_back({d.at(0).get<std::string>(), d.at(1).get<std::string>()});
+    m.has_history = all.value("history", false);
     const int discretes = static_cast<int>(m.discretes.size());
     m.kept = choice_in<int>(all.at("kept"), 0, discretes);
     m.random_key = choice_in<int>(all.at("random_key"), -1, std::max(-1, discretes - 4));

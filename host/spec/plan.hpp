@@ -135,6 +135,7 @@ struct plan {
   double fixed_step = 0;  ///< > 0: constant step
   std::int64_t max_steps = 1'000'000;
   std::int64_t max_events = 10'000;
+  std::int64_t history = 1024;                    ///< steps that an instance with delays remembers
   bool backward = false;                          ///< every instance has t_begin > t_end; else t_begin < t_end
   abi::consistency consistency = abi::algebraic;  ///< how a model with constraints finds a consistent start
 

@@ -20,8 +20,9 @@ inline constexpr int device_block = 64;
 /// byte of a sector, and lanes of neighbouring places read neighbouring strips.
 struct device_pool {
   int places;
-  void* reals;     ///< [record_reals] for each place, in the module's arithmetic (pool_index)
-  void* integers;  ///< [record_integers] for each place, as wide as the reals; all bits set before the first instance
+  void* reals;      ///< [record_reals] for each place, in the module's arithmetic (pool_index)
+  void* integers;   ///< [record_integers] for each place, as wide as the reals; all bits set before the first instance
+  void* histories;  ///< numbers of a history for each place; null for models without delays
 };
 inline constexpr int sector_bytes = 32;
 
@@ -101,12 +102,13 @@ struct device_chunk {
 /// A module's description of itself.
 struct device_module {
   int version;
-  int record_reals, record_integers;  ///< numbers kept per instance in flight
-  int snapshot_reals;                 ///< of the reals, those of a snapshot
-  int record_slot;                    ///< index of the chunk's slot among the integers
-  int rows_per_landing;               ///< the most rows that one landing adds to the event log
-  int tolerance_bytes;                ///< size of the kernels' second argument
-  bool lands_quickly;                 ///< it exports saltus_land_quickly
+  int record_reals, record_integers;                    ///< numbers kept per instance in flight
+  int snapshot_reals;                                   ///< of the reals, those of a snapshot
+  int record_slot;                                      ///< index of the chunk's slot among the integers
+  int rows_per_landing;                                 ///< the most rows that one landing adds to the event log
+  int tolerance_bytes;                                  ///< size of the kernels' second argument
+  bool lands_quickly;                                   ///< it exports saltus_land_quickly
+  long long history_numbers, history_numbers_per_step;  ///< of an instance of a model with delays
 };
 
 /// True if landings append rows to the log of a chunk. A landing that is begun twice would append them twice.

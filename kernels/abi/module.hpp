@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 23;
+inline constexpr int version = 24;
 
 using saltus::equations;
 using enum equations;
@@ -54,6 +54,12 @@ struct column {
 
 /// A stream of random numbers.
 struct stream {
+  const char* name;
+  const char* about;
+};
+
+/// A delay of states.
+struct delay {
   const char* name;
   const char* about;
 };
@@ -103,7 +109,7 @@ struct description {
   const char* source;
   const char* time_unit;  ///< empty: not known
   int state_count, parameter_count, discrete_count, guard_count, time_event_count, column_count, output_count,
-      table_count, stream_count;
+      table_count, stream_count, delay_count;
   int kept_count;  ///< the last ones of the discrete variables, which the engine keeps: queues and random streams
   int random_key;  ///< index of the first of four discrete variables with the key of an instance; -1: no random streams
   const quantity* states;
@@ -113,6 +119,8 @@ struct description {
   const time_event* time_events;
   const column* columns;
   const stream* streams;
+  const delay* delays;
+  int history;  ///< 1: the model has a function for states before the start
   const quantity* outputs;
   const declared_table* tables;
   /// Constraints of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.
@@ -196,6 +204,7 @@ struct settings {
   long long inject_seed;
   double growth_from;     ///< Lyapunov exponents count from this time on; -infinity: over the whole span
   const record* records;  ///< one for each recorded time event
+  long long history;      ///< steps that an instance with delays remembers: a power of two
   int rows_are_past;      ///< 1: rows up to the start of an instance were given before; 0: no row may be before it
 };
 

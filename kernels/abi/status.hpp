@@ -39,6 +39,8 @@ enum class status : unsigned char {
   chattering = 27,
   stiff_for_long = 28,
   queue_full = 29,
+  bad_delay = 30,
+  history_full = 31,
 };
 
 enum class status_group : unsigned char {
@@ -158,6 +160,12 @@ inline constexpr status_row status_table[] = {
      "more items of a time event were scheduled at the same time than it has room for",
      "raise its capacity in time_event_list, .scheduled(n), or let the model cancel what need not come",
      status_group::failed},
+    {status::bad_delay, "bad_delay",
+     "a delay was not positive, not finite or lost in rounding of t, or step was too long",
+     "let lag[delay] be a positive time; a constant step must be at most 0.99 of the least delay",
+     status_group::failed},
+    {status::history_full, "history_full", "took more steps within its longest delay than its history has room for",
+     "raise history; if steps are tiny, loosen rtol and atol, or take a method of higher order", status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);

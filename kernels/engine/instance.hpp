@@ -205,7 +205,8 @@ struct engine {
 
   /// True if the dense output is used, so that its error is kept within the tolerance. The ends of a step do not show this error: at them
   /// stiff components follow the solution for any step size.
-  static constexpr bool follows_interpolant = !Method::is_explicit && (ng > 0 || samples || reduces_quantities);
+  static constexpr bool follows_interpolant =
+      !Method::is_explicit && (ng > 0 || samples || reduces_quantities || form::delay_count > 0);
 
   /// body(reduction type instance, constant index, constant index of the first of its numbers) for every reduction.
   template <class F>
@@ -313,8 +314,8 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
   vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
   integer slot, sample, status;
 
-  /// Knots of tables and ends of windows need no landing.
-  static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::stops_at_windows;
+  /// Knots of tables, breaking points of delays and ends of windows need no landing.
+  static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::form::delay_count > 0 || E::stops_at_windows;
 
   /// The numbers that the method remembers, which are first in the list and no part of a snapshot: another method may continue it.
   template <class A, class B, class F>
@@ -357,6 +358,8 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
                                        SALTUS_INLINE_LAMBDA { body(a.constants.pieces[i], b.constants.pieces[i]); });
       body(a.next_knot, b.next_knot);
     }
+    if constexpr (E::form::delay_count > 0)
+      body(a.constants.past_states.next_break, b.constants.past_states.next_break);
     if constexpr (sailing_passes_stops) body(a.t_stop, b.t_stop);
     body(a.next_sample, b.next_sample);
     each<E::reduced_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
@@ -371,6 +374,9 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
     each_sailed_real(a, b, body);
     each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.constants.p[i], b.constants.p[i]); });
     each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.constants.d[i], b.constants.d[i]); });
+    if constexpr (E::form::delay_count > 0)
+      each<E::form::delay_count>(
+          [&](int k) SALTUS_INLINE_LAMBDA { body(a.constants.past_states.lag[k], b.constants.past_states.lag[k]); });
     body(a.h_max, b.h_max);
     body(a.t_begin, b.t_begin);
     body(a.t_end, b.t_end);
@@ -389,6 +395,14 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
       body(a.piece[i], b.piece[i]);
       body(a.cycle[i], b.cycle[i]);
     });
+    if constexpr (E::form::delay_count > 0) {
+      auto &to = a.constants.past_states, &from = b.constants.past_states;
+      body(to.newest, from.newest);
+      each<E::form::delay_count>([&](int k) SALTUS_INLINE_LAMBDA {
+        body(to.first[k], from.first[k]);
+        body(to.end[k], from.end[k]);
+      });
+    }
     abi::each_counter<abi::change::sailing>(a, b, body);
     body(a.status, b.status);
   }
@@ -396,6 +410,7 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
   SALTUS_FN static constexpr void each_integer(A& a, B& b, F&& body) {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
+    if constexpr (E::form::delay_count > 0) body(a.constants.past_states.address, b.constants.past_states.address);
     if constexpr (E::bounds_log) body(a.logged[0], b.logged[0]);
     if constexpr (E::form::records > 0)
       each<E::form::records>([&](int k) SALTUS_INLINE_LAMBDA {

@@ -252,6 +252,7 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   if constexpr (E::reduces_quantities) reduce_step<false>(x, committed_step<E, Real>{s, f, t}, where, run);
   assign_where(where, x.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.y[i], s.y1[i]); });
+  if constexpr (has_delays<E>) record_step(x, s, f, where);
   if constexpr (E::form::tables > 0) enter_pieces(x, where, tol);
   return where;
 }
@@ -302,6 +303,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     start_from<E>(x, at_limit, tol, rules);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, at_limit);
+    note_jump(x, at_limit);
     look_ahead(x, at_limit, tol);
     if constexpr (E::form::kinds::schedules) fire_items_here(x, at_limit, tol, run);
     return at_limit;

@@ -1,22 +1,28 @@
-// The actions at the knot of a table: the instance moves to the next pieces of its tables, with new derivatives. A knot is no event: it is
+// The actions at the knot of a table, and at a breaking point of a delay (engine/history.hpp), which is treated like one: the instance moves
+// to the next pieces of its tables, with new derivatives. A knot is no event: it is
 // neither logged nor counted, and no function of the model is called. But a table, or its slope, may jump there, and guards with it. A
 // guard that is on its other side afterwards fires, as it does after a transition.
 #pragma once
 
+#include "engine/history.hpp"
 #include "engine/pieces.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {
 
-/// True if guards may jump at a knot of a table. For tables without jumps they do so only if states move to stay consistent.
+/// True if guards may jump at a knot of a table, or at a breaking point of a delay. For tables without jumps they do so only if states move
+/// to stay consistent.
 template <class E>
-inline constexpr bool guards_jump_at_knots = E::form::tables > 0 && E::ng > 0 &&
-                                             (E::form::tables_jump || moves_states<typename E::form>);
+inline constexpr bool guards_jump_at_knots =
+    E::ng > 0 && (has_delays<E> || (E::form::tables > 0 && (E::form::tables_jump || moves_states<typename E::form>)));
+
+template <class E>
+inline constexpr bool has_corners = E::form::tables > 0 || has_delays<E>;
 
 /// True if a step that ends at t1 ends at a knot after which it continues.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> ends_at_knot(const instance<E, Real>& x, Real t1) {
-  return (t1 >= x.next_knot) & (t1 < x.t_end);
+  return (t1 >= next_corner(x)) & (t1 < x.t_end);
 }
 
 /// The lanes of `last` whose step to t1 ends at a time event, or at a knot where guards may jump, which is treated like one.
@@ -34,7 +40,12 @@ SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> wher
   const auto passing = where & is_under_way(x) & ends_at_knot(x, x.t);
   if (none(passing)) return passing;
   if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, passing, tol);
-  enter_pieces(x, passing, tol);
+  if constexpr (has_delays<E>) pass_breaks(x, passing);
+  if constexpr (E::form::tables > 0) {
+    const auto at_table = passing & (x.t >= x.next_knot);
+    enter_pieces(x, passing, tol);
+    note_jump(x, at_table);
+  }
   start_from<E>(x, passing, tol);
   if constexpr (E::reduces_quantities) reduce_jump<E>(x, passing);
   if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, passing, tol);
@@ -45,7 +56,7 @@ SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> wher
 /// Moves the lanes of `where` on at knots where no guard may jump.
 template <class E, class Real>
 SALTUS_FN void pass_smooth_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
+  if constexpr (has_corners<E> && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
 }
 
 /// The same for lanes whose step has ended at t_stop: at a knot, or where a window of time begins or ends.

@@ -15,11 +15,12 @@ struct quick : E {
 };
 
 /// True if there are quick landings: for equations without algebraic states or derivatives, whose steps end at guards. A certified search,
-/// guards along series and slides have landings of their own.
+/// guards along series, slides and steps that are recorded have landings of their own.
 template <class E>
 inline constexpr bool has_quick_landings =
-    E::ng > 0 && E::form::time_events == 0 && E::form::tables == 0 && !E::stops_at_windows && !E::certified &&
-    !is_series_method<typename E::Method> && E::directions == 0 && !E::form::slides && !moves_states<typename E::form>;
+    E::ng > 0 && E::form::time_events == 0 && E::form::tables == 0 && E::form::delay_count == 0 &&
+    !E::stops_at_windows && !E::certified && !is_series_method<typename E::Method> && E::directions == 0 &&
+    !E::form::slides && !moves_states<typename E::form>;
 
 /// The status of an instance that a quick landing leaves to a full one. It never leaves the kernels.
 inline constexpr auto left_to_full = static_cast<status>(255);

@@ -2,6 +2,7 @@
 // transition may make another guard due (event iteration); then a restart from the new state.
 #pragma once
 
+#include "engine/history.hpp"
 #include "engine/record_event.hpp"
 #include "engine/step_checks.hpp"
 #include "event/derivatives_at_events.hpp"
@@ -166,23 +167,25 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (E::form::model_guards > 0) put_back_within_rounding(x, where);
 }
 
-/// Sets t_stop: no step passes the end, the next time event, the next knot of a table or the next end of a window. Those that equal the
+/// Sets t_stop: no step passes the end, the next time event, the next knot of a table, the next breaking point or the next end of a window. Those that equal the
 /// first of them to rounding are reached with it, at the last of their times.
 template <class E, class Real>
 SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   Real next = min(x.t_end, first_time_event(x));
-  if constexpr (E::form::tables > 0) next = min(next, x.next_knot);
+  if constexpr (has_delays<E>) find_next_break(x, where);
+  if constexpr (E::form::tables > 0 || has_delays<E>) next = min(next, next_corner(x));
   Real end_of_window(limits<typename E::T>::largest);
   if constexpr (E::stops_at_windows) {
     end_of_window = next_end_of_window<E>(tol.windows, x.t + rounding_of_time(x, x.t));
     next = min(next, end_of_window);
   }
-  if constexpr (E::form::time_events > 0 || E::stops_at_windows) {
+  if constexpr (E::form::time_events > 0 || E::stops_at_windows || has_delays<E>) {
     const Real together = next + rounding_of_time(x, next);
     Real last = next;
     const auto take = [&](Real time) SALTUS_INLINE_LAMBDA { last = select(time <= together, max(last, time), last); };
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { take(x.next_time_event[i]); });
     if constexpr (E::form::tables > 0) take(x.next_knot);
+    if constexpr (has_delays<E>) take(x.constants.past_states.next_break);
     take(end_of_window);
     next = select(x.t_end <= together, x.t_end, last);
   }
@@ -428,6 +431,11 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   vec<Scalar, form::piece_numbers> pieces;
   each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i].v = x.constants.pieces[i].get(lane); });
   event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, pieces.data, {}, {}};
+  [[maybe_unused]] detail::past_of<typename E::Model, Scalar> past;
+  if constexpr (has_delays<E>) {
+    past = x.constants.past_states.of_lane(lane);
+    now.past = {&past};
+  }
   tell_due<E>(now, lane, g, due);
   call_at(now, x, lane, rules, call);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
@@ -834,6 +842,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     if constexpr (E::directions > 0) follow_event(x, due, active, tol, way);
   }
   end_where(x.status, active, status::event_loop);
+  note_jump(x, where);
   look_ahead(x, where, tol);
   if constexpr (E::directions > 0) end_event(x, where, tol, way, run);
   return jumps;

@@ -30,6 +30,7 @@ struct model_functions {
   static constexpr int records = record_table_of<Model>.count;  ///< recorded time events
   static constexpr int outputs = kinds::output_count;
   static constexpr int tables = kinds::table_count;
+  static constexpr int delay_count = kinds::delay_count;
   static constexpr int piece_numbers = tabulated_table_of<Model>.numbers;  ///< numbers that represent tables within a
                                                                            ///< step
   static constexpr bool tables_jump = tabulated_table_of<Model>.jump;
@@ -55,13 +56,14 @@ struct model_functions {
   }
 
   /// The quantities held constant through a step: parameters, discrete variables, guard signs (as values at the step's start), the pieces
-  /// of tables.
+  /// of tables, the past.
   template <class Real>
   struct step_constants {
     vec<Real, params> p;
     vec<Real, discretes> d;
     vec<Real, guards> guard_values;
     vec<Real, piece_numbers> pieces;
+    [[no_unique_address]] detail::past_of<Model, Real> past_states;
   };
 
   template <class A, class B, class F>
@@ -211,6 +213,15 @@ struct model_functions {
     return Model::max_step(point_at(t, y, c));
   }
 
+  /// The delays of an instance.
+  template <class Real>
+  SALTUS_FN static vec<Real, delay_count> lags(const step_constants<Real>& c) {
+    named<typename kinds::delay, Real, delay_count> lag;
+    each<delay_count>([&](int k) SALTUS_INLINE_LAMBDA { lag.values[k] = Real(unset); });
+    if constexpr (delay_count > 0) Model::delays(parameters_alone<Model, Real>{c.p}, lag);
+    return lag.values;
+  }
+
   template <class Value>
   SALTUS_FN static Value model_time(Value t) {
     return Time::of_model(t);
@@ -242,7 +253,9 @@ struct model_functions {
   template <class Value, class Real>
   SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y,
                                                       const step_constants<Real>& c) {
-    return {Time::of_model(t), y, c.p, c.d, c.guard_values.data, c.pieces.data};
+    if constexpr (delay_count > 0)
+      return {Time::of_model(t), y, c.p, c.d, c.guard_values.data, c.pieces.data, {&c.past_states}};
+    else return {Time::of_model(t), y, c.p, c.d, c.guard_values.data, c.pieces.data};
   }
 
   /// The model's own right-hand side, in engine time.

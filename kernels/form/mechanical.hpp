@@ -81,8 +81,8 @@ struct mechanical_form : Functions {
     const auto at = Functions::point_at(t, y, c);
     const auto rate = system_of_bodies::rates(at);
     if constexpr (has_reaching_phase) {
-      system_of_bodies::move(at, approach_at(at, c).drive, at.motion.acceleration, at.motion.multiplier);
-      at.motion.known = true;
+      system_of_bodies::move(at, approach_at(at, c).drive, at.kept.acceleration, at.kept.multiplier);
+      at.kept.known = true;
     }
     const auto& acceleration = motion_of(at).acceleration;
     vec<Value, states> f;

@@ -19,8 +19,9 @@ constexpr bool is_kind_of_name() {
   while (s[end] != 0) ++end;
   while (end > 0 && s[end - 1] != ']') --end;
   --end;
-  constexpr const char* kinds[] = {"::state",  "::parameter",  "::discrete",  "::guard",    "::time_event", "::column",
-                                   "::output", "::constraint", "::invariant", "::equation", "::table",      "::stream"};
+  constexpr const char* kinds[] = {"::state",  "::parameter", "::discrete",   "::guard",     "::time_event",
+                                   "::column", "::output",    "::constraint", "::invariant", "::equation",
+                                   "::table",  "::stream",    "::delay"};
   for (const char* kind : kinds) {
     int length = 0;
     while (kind[length] != 0) ++length;

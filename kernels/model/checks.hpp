@@ -58,6 +58,10 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_mode = requires(event<Model, one> & e) { Model::mode(e); };
   static constexpr bool has_rest = requires(event<Model, one> & e) { Model::rest(e); };
   static constexpr bool has_max_step = requires(const at& a) { Model::max_step(a); };
+  static constexpr bool has_delays =
+      requires(const parameters_alone<Model, one>& a, named<typename kinds::delay, one, kinds::delay_count>& lag) {
+    Model::delays(a, lag);
+  };
   static constexpr int sliding_count = detail::count_sliding<Model, kinds::guard_count>();
   static constexpr bool has_conditions = detail::has_conditions<Model, kinds::guard_count>();
 
@@ -183,6 +187,19 @@ struct contract : detail::kinds<Model> {
   static_assert(
       kinds::output_count == 0 || has_outputs,
       "the model lists outputs but does not compute them: write static void outputs(const auto& at, auto& out)");
+  // delays
+  static_assert(kinds::delay_count == 0 || has_delays,
+                "the model lists delays but does not compute them from its parameters: write static void delays(const "
+                "auto& at, auto& lag), where at has no time, state or discrete variable");
+  static_assert(kinds::delay_count > 0 || !has_delays,
+                "the model computes delays but does not list them: add enum delay { ... }; and delay_list[]");
+  static_assert(kinds::delay_count > 0 || !detail::has_history<Model>,
+                "the model has a history but no delay that could reach it: add enum delay { ... }; and delay_list[]");
+  static_assert(kinds::delay_count == 0 || (equations == saltus::equations::plain && !is_mechanical &&
+                                            highest_index == 0 && sliding_count == 0),
+                "delays are for a plain rhs, dy/dt = f: no algebraic state, mass matrix, residual, mechanical system "
+                "or sliding guard");
+  // outputs
   static_assert(kinds::output_count > 0 || !has_outputs,
                 "the model computes outputs but does not list them: add enum output { ... }; and output_list[]");
 };

@@ -1,6 +1,6 @@
 // The declarations that a model's author makes, and the functions that he may write.
 //
-// A model is a struct named like its file. It declares up to nine enumerations with a list each,
+// A model is a struct named like its file. It declares up to ten enumerations with a list each,
 //
 //     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
 //     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
@@ -10,6 +10,7 @@
 //     enum column    { ... };  static constexpr saltus::recorded<column>    column_list[]    = {{id, time_event, unit, about}, ...};
 //     enum stream    { ... };  static constexpr saltus::random_stream<stream> stream_list[]  = {{id, about}, ...};
 //     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
+//     enum delay     { ... };  static constexpr saltus::lag<delay>          delay_list[]     = {{id, about}, ...};
 //     enum table     { ... };  static constexpr saltus::tabulated<table>    table_list[]     = {{id, unit, about, interpolation, at_ends}, ...};
 //
 // (only `state` is compulsory), and writes the functions
@@ -28,6 +29,8 @@
 //     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
 //     static void rest(auto& now);                            // where events accumulate: the state at their limit
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
+//     static void delays(const auto& at, auto& lag);          // lag[delay] = ...: positive, of parameters alone
+//     static void history(const auto& at, auto& y);           // y[state] = ...: the states before the start, of time and parameters
 //
 // A mechanical system (kernels/model/mechanics.hpp, docs/mechanics.md) has no `rhs`: its states are coordinates q, then velocities v,
 //
@@ -56,6 +59,9 @@
 // `initial`, `rhs`, `mass`, `residual`, `guards`, `time_events`, `outputs` and `max_step` run for several instances at once: a condition
 // on a value is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: they may use an ordinary `if`, and
 // convert a value to a plain number: int(now[gear]), double(now.t).
+//
+// at.delayed(state, delay) is the value of a state at the time t - lag[delay], also in guards, outputs, time events and transitions. Without
+// `history` states have had their initial values before the start (docs/delays.md).
 //
 // A time event that is `.recorded()` comes at the times of an instance's rows of data, with the values of its columns:
 // now.each_due(dose, [&](const auto& row) { now[blood] += row[amount]; }). when.delay(dose, lag) shifts all of them.
@@ -263,6 +269,14 @@ struct tabulated {
     r.knot_count = N;
     return r;
   }
+};
+
+/// A delay: a positive time, constant in an instance, which `delays` computes. at.delayed(state, id) is the value of a state so long ago.
+template <class Id>
+struct lag {
+  Id id;
+  const char* about;
+  int count = 1;
 };
 
 /// An equation of a residual of any order: identity, unit and meaning of its residual.

@@ -289,6 +289,7 @@ struct describe {
     abi::time_event time_events[c::time_event_count + 1];
     abi::column columns[c::column_count + 1];
     abi::stream streams[c::stream_count + 1];
+    abi::delay delays[c::delay_count + 1];
     char kept_names[c::discrete_count - c::declared_discrete_count + 1][160];
     abi::declared_table tables[c::table_count + 1];
     const char* equations[c::state_count + c::constraint_count];  ///< names
@@ -328,6 +329,7 @@ struct describe {
       SALTUS_COMPLETE(equation);
       SALTUS_COMPLETE(table);
       SALTUS_COMPLETE(stream);
+      SALTUS_COMPLETE(delay);
     }
     static void check_discretes() {
       if constexpr (c::declared_discrete_count > 0)
@@ -371,6 +373,10 @@ struct describe {
       if constexpr (c::column_count > 0)
         detail::each_member<Model::column_list>([&](const auto& v, const char* name, int i) {
           columns[i] = {name, v.event, v.unit, v.about};
+        });
+      if constexpr (c::delay_count > 0)
+        detail::each_member<Model::delay_list>([&](const auto& v, const char* name, int i) {
+          delays[i] = {name, v.about};
         });
     }
     /// Names of the numbers that the engine keeps: fire_waiting, fire_time_0, fire_0_1 (number 1 of the item in place 0); random_key_0,
@@ -418,6 +424,8 @@ struct describe {
     d.time_event_count = c::time_event_count;
     d.column_count = c::column_count;
     d.stream_count = c::stream_count;
+    d.delay_count = c::delay_count;
+    d.history = detail::has_history<Model> ? 1 : 0;
     d.kept_count = c::discrete_count - c::declared_discrete_count;
     d.random_key = c::stream_count > 0 ? c::random_key : -1;
     d.output_count = c::output_count;
@@ -431,6 +439,7 @@ struct describe {
     d.time_events = all.time_events;
     d.columns = all.columns;
     d.streams = all.streams;
+    d.delays = all.delays;
     d.outputs = all.outputs;
     d.tables = all.tables;
     d.constraints = all.constraints;

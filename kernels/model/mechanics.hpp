@@ -730,9 +730,9 @@ struct mechanics {
 /// Accelerations and multipliers at a point, computed on first use.
 template <class Model, class Value, class Real>
 SALTUS_FN const detail::kept_motion<Model, Value>& motion_of(const point<Model, Value, Real>& at) {
-  if (!at.motion.known) mechanics<Model>::move(at, at.motion.acceleration, at.motion.multiplier);
-  at.motion.known = true;
-  return at.motion;
+  if (!at.kept.known) mechanics<Model>::move(at, at.kept.acceleration, at.kept.multiplier);
+  at.kept.known = true;
+  return at.kept;
 }
 
 }  // namespace saltus

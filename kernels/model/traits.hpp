@@ -22,6 +22,7 @@ enum class no_invariant : int {};
 enum class no_equation : int {};
 enum class no_table : int {};
 enum class no_stream : int {};
+enum class no_delay : int {};
 
 /// Number of members of all families of a list.
 template <class T, int N>
@@ -75,6 +76,7 @@ struct kinds {
   SALTUS_KIND(equation)
   SALTUS_KIND(table)
   SALTUS_KIND(stream)
+  SALTUS_KIND(delay)
 #undef SALTUS_KIND
 #undef SALTUS_LISTED
   /// The discrete variables that the model declares, then those that the engine keeps for it (model/kept_numbers.hpp).

@@ -1,6 +1,7 @@
 // The arguments of a model's functions: views in which values are read and written by the names that the model declares.
 #pragma once
 
+#include "model/delays.hpp"
 #include "model/random_draws.hpp"
 #include "model/scheduled.hpp"
 #include "model/traits.hpp"
@@ -190,6 +191,12 @@ struct kept_motion<Model, Value, true> {
   bool known = false;
   SALTUS_FN kept_motion() {}  // a defaulted constructor would zero the numbers at every point
 };
+
+/// What a point has beside its values: accelerations and multipliers, computed when first asked for; or the past, of models with delays,
+/// which are not mechanical.
+template <class Model, class Value, class Real>
+using kept_at_point =
+    typename choose<(kinds<Model>::delay_count > 0), known_past<Model, Real>, kept_motion<Model, Value>>::type;
 }  // namespace detail
 
 namespace detail {
@@ -305,6 +312,12 @@ struct point {
   requires(has_derivatives || requires(const Value& x, Order k) { derivative(x, k); }) SALTUS_FN Value
       d(typename kinds::state i, int member, Order k)
   const { return derivative_of(static_cast<int>(i) + member, static_cast<int>(k)); }
+  /// The value of a state a delay ago; of member k of a family.
+  SALTUS_FN Value delayed(typename kinds::state i, typename kinds::delay lag) const { return value_before(i, lag); }
+  SALTUS_FN Value delayed(typename kinds::state i, int k, typename kinds::delay lag) const {
+    return value_before(static_cast<int>(i) + k, lag);
+  }
+  SALTUS_UNKNOWN_DELAY
   /// A discrete variable read as a switch.
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
     return modes[static_cast<int>(i) + k] > Real(0.5);
@@ -328,13 +341,19 @@ struct point {
     return motion_of(*this).acceleration[static_cast<int>(i) + k - static_cast<int>(Model::first_velocity)];
   }
 
-  mutable detail::kept_motion<Model, Value> motion{};  ///< computed when first asked for
+  mutable detail::kept_at_point<Model, Value, Real> kept{};
 
  private:
   /// Some number types must know that they are an argument, and which (number/jet.hpp); an array of values cannot tell them.
   SALTUS_FN decltype(auto) value(int i) const {
     if constexpr (requires { Value::argument(t, i); }) return Value::argument(t, i);
     else return (y[i]);
+  }
+  /// Where no instance is under way, as in descriptions, the present value stands for it.
+  SALTUS_FN Value value_before(int i, typename kinds::delay lag) const {
+    if constexpr (requires { kept.past->value(i, 0, t, p); })
+      if (kept.past != nullptr) return kept.past->value(i, static_cast<int>(lag), t, p);
+    return Value(value(index_of(i)));
   }
   SALTUS_FN static constexpr int index_of(int i) {
     if constexpr (has_derivatives) return kinds::values::first(i);
@@ -552,6 +571,7 @@ struct event {
   detail::due_rows<Model> recorded{};
   bool may_schedule = false;               ///< this is a transition, or a rest
   detail::items_at_hand<Model> at_hand{};  ///< items that are due and have not been given
+  [[no_unique_address]] detail::known_past<Model, Real> past{};  ///< of models with delays
 
   SALTUS_FN void begin() { states.show(y); }
   SALTUS_FN void end() const { states.bring(y); }
@@ -731,8 +751,17 @@ struct event {
     states.bring(y);
     return here().acceleration(i, k);
   }
+  /// The value of a state a delay ago; of member k of a family. Where it jumps at this time, it is the value from here on.
+  SALTUS_FN Real delayed(typename kinds::state i, typename kinds::delay lag) const { return here().delayed(i, lag); }
+  SALTUS_FN Real delayed(typename kinds::state i, int k, typename kinds::delay lag) const {
+    return here().delayed(i, k, lag);
+  }
+  SALTUS_UNKNOWN_DELAY
   /// The current point of the instance.
-  SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, modes, g.data, pieces}; }
+  SALTUS_FN point<Model, Real, Real> here() const {
+    if constexpr (kinds::delay_count > 0) return {t, y, p, modes, g.data, pieces, past};
+    else return {t, y, p, modes, g.data, pieces};
+  }
 
  private:
   SALTUS_FN detail::event_queue<Model, Real> queue(int i) { return {modes, i}; }
@@ -752,5 +781,7 @@ struct event {
     states.show(y);
   }
 };
+
+#undef SALTUS_UNKNOWN_DELAY
 
 }  // namespace saltus

@@ -86,6 +86,48 @@ void land_from_apart(void* lanes, unsigned some, const void* run) {
              *static_cast<const chunk_run<E, events_to_host>*>(run));
 }
 
+/// Memory for the histories of the instances that a chunk holds at a time, one more for lanes without an instance. Empty for models without
+/// delays.
+template <class E, int Instances>
+class history_places {
+ public:
+  explicit history_places(const abi::settings&) {}
+  void give(auto&, int, bool) {}
+  void take_back(const auto&, int) {}
+};
+template <class E, int Instances>
+requires has_delays<E>
+class history_places<E, Instances> {
+  using T = typename E::T;
+
+ public:
+  explicit history_places(const abi::settings& settings)
+      : numbers_(history_numbers<E>(settings.history)),
+        all_(new T[static_cast<decltype(sizeof 0)>(numbers_ * (Instances + 1))]) {
+    for (int place = 0; place < Instances; ++place) free_[place] = Instances - 1 - place;
+  }
+  ~history_places() { delete[] all_; }
+  history_places(const history_places&) = delete;
+  history_places& operator=(const history_places&) = delete;
+
+  /// Gives a lane a place of its own, if it begins an instance.
+  void give(auto& lanes, int lane, bool begins) {
+    const int place = begins ? free_[--left_] : Instances;
+    lanes.constants.past_states.address.set(lane, reinterpret_cast<int64>(all_ + place * numbers_));
+  }
+  /// The instance of a lane has ended.
+  void take_back(const auto& lanes, int lane) {
+    const auto* const at = reinterpret_cast<const T*>(lanes.constants.past_states.address.get(lane));
+    free_[left_++] = static_cast<int>((at - all_) / numbers_);
+  }
+
+ private:
+  int64 numbers_;  ///< of one place
+  T* all_;
+  int free_[Instances];
+  int left_ = Instances;
+};
+
 /// One chunk with `Groups` groups of W lanes.
 template <class E, int W, int Groups>
 class cpu_chunk {
@@ -104,6 +146,7 @@ class cpu_chunk {
         sink_(sink),
         usage_(usage),
         tol_(tolerances_from<E, Real>(settings)),
+        histories_(settings),
         resumed_(resumed),
         from_(from),
         turns_before_(usage.lane_turns) {}
@@ -274,6 +317,7 @@ class cpu_chunk {
     for (int lane = 0; lane < W; ++lane) {
       const int64 slot = resumed_ >= 0 ? from_[next_].integers[0] : next_ + (lane < some ? lane : 0);
       b.lanes.slot.set(lane, static_cast<integer_of<T>>(slot));
+      histories_.give(b.lanes, lane, lane < some);
       is_under_way(slot);
     }
     begin(b.lanes, mask_of<Real>::from_bits(first(some)), tol_, run_);
@@ -317,6 +361,7 @@ class cpu_chunk {
     Record one;
     take(from, lane, one);
     store<E>(one, run_);
+    histories_.take_back(from, lane);
     ++finished_;
   }
 
@@ -373,8 +418,10 @@ class cpu_chunk {
   const abi::sink& sink_;
   abi::usage& usage_;
   tolerances<E, Real> tol_;
+  static constexpr int batch_count = 4;
+  [[no_unique_address]] history_places<E, (Groups + batch_count) * W> histories_;
   group groups_[Groups];
-  batch batches_[4];  ///< one with parked instances, up to two with ready ones, and one for the next
+  batch batches_[batch_count];  ///< one with parked instances, up to two with ready ones, and one for the next
   int64 next_ = 0, finished_ = 0, reported_ = 0;
   int64 resumed_;  ///< number of instances to be continued; -1: the whole chunk is to be begun
   const abi::snapshot* from_;

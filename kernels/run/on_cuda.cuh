@@ -322,6 +322,9 @@ class cuda_rounds {
       if (k >= p_.fresh) continue;
       x = Record{};
       x.slot.v = static_cast<integer_of<T>>(c_.order ? c_.order[p_.next + k] : p_.next + k);
+      if constexpr (has_delays<E>)
+        x.constants.past_states.address.v =
+            reinterpret_cast<int64>(static_cast<T*>(c_.pool.histories) + place * history_numbers<E>(c_.how.history));
       begin(x, everyone(), tol_, run_);
       save(x, place);
       if (is_under_way(x)) append(c_.ready, p_.ready, half_, place);
@@ -499,7 +502,9 @@ inline constexpr abi::device_module cuda_module_of = {abi::version,
                                                       record_of<E>.slot,
                                                       rows_per_landing<E>,
                                                       static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>)),
-                                                      has_quick_landings<E>};
+                                                      has_quick_landings<E>,
+                                                      history_numbers<E>(0),
+                                                      history_numbers<E>(1) - history_numbers<E>(0)};
 
 }  // namespace saltus
 

@@ -225,7 +225,7 @@ TEST_F(spec, all_that_is_wrong_is_told_at_once) {
                       "[output]\nsamples = { count = 1 }\nevents = 3\n[run]\nthreads = -2\n"),
       "spec.toml:4:1: event_tool = 1: unknown key; did you mean event_tol? allowed: model, method, t, rtol, atol, "
       "norm, controller, event_tol, first_step, max_step, step, "
-      "max_steps, max_events, precision, detection, "
+      "max_steps, max_events, history, precision, detection, "
       "guards_in_error, concurrency, zeno, rescue, consistency, coordinates, structure, parameters, "
       "initial, sweep, sample, sensitivity, lyapunov, output, run, tables, records\n"
       "spec.toml:2:8: rtol = -1: must be a positive number\n"

@@ -172,8 +172,16 @@ struct run_data {
   std::int64_t number_bytes() const { return bytes_of(what.precision); }
 
   int places_for(std::int64_t count) const {
-    const std::int64_t most = std::int64_t{places_per_thread} * module.sail.blocks * abi::device_block;
+    std::int64_t most = std::int64_t{places_per_thread} * module.sail.blocks * abi::device_block;
+    // Histories may take half of a chunk's memory.
+    if (const auto bytes = history_numbers() * number_bytes(); bytes > 0)
+      most = std::clamp<std::int64_t>(static_cast<std::int64_t>(memory / 2) / bytes, 1, most);
     return static_cast<int>(std::min(count, most));
+  }
+
+  /// Numbers of the history of one instance; 0 for models without delays.
+  std::int64_t history_numbers() const {
+    return module.about.history_numbers + module.about.history_numbers_per_step * how.history;
   }
 
   std::int64_t pool_bytes(int numbers, const abi::device_chunk& c) const {
@@ -249,6 +257,11 @@ struct run_data {
     unsigned char *real_bytes, *integer_bytes;
     memory_.carve(real_bytes, pool_bytes(module.about.record_reals, c));
     memory_.carve(integer_bytes, pool_bytes(module.about.record_integers, c));
+    if (!what.model.delays.empty()) {
+      unsigned char* history_bytes;
+      memory_.carve(history_bytes, history_numbers() * number_bytes() * c.pool.places);
+      c.pool.histories = history_bytes;
+    }
     c.pool.reals = real_bytes;
     c.pool.integers = integer_bytes;
     for (abi::device_list* list : {&c.ready, &c.parked, &c.vacant})
