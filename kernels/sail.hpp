@@ -189,6 +189,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
   look_for_unresolved(x, end.s, where, tol);
   if constexpr (E::samples) record_samples(x, end.s, f, until, where, inclusive, run);
   if constexpr (E::reduces_quantities) reduce_step(x, committed_step<E, Real>{end.s, f, end.t}, where, run);
+  if constexpr (has_delays<E>) record_step(x, end.s, f, end.t, end.y, where);
   assign_where(where, x.t, end.t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], end.y[i]);
@@ -202,7 +203,6 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
   keep_residual(x, end.s, where);
   if constexpr (watches_near_misses<E> || watches_resolution<E>) forget_undefined(x, where);
   remember_step(x, end.s, where);
-  if constexpr (has_delays<E>) record_step(x, end.s, f, where);
   add_where(x.steps, where, 1);
   carried<E>::accept(x, where);
 }

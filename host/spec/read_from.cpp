@@ -166,6 +166,11 @@ std::optional<field> continued_from(const field& root) {
 void read_from(reading& r) {
   const auto entry = continued_from(r.root);
   if (!entry) return;
+  if (!r.model.delays.empty())
+    entry->fail(
+        fmt::format("must be left out: {} has delays ({}), and a result has no history; run it from its start to "
+                    "a later end",
+                    r.model.name, r.model.delays.front().name));
   try {
     continuation(r, *entry).read();
     warn_of_equal_draws(r, *entry);

@@ -52,7 +52,8 @@ class lane_history {
   /// The time of the next breaking point; of several that are equal to rounding, the last.
   SALTUS_FN T next_break() const {
     const T first = break_time(limits<T>::largest, false);
-    return first < limits<T>::largest ? break_time(first + rounding_of_time(x_, pack<T, W>(first)).get(lane_), true) : first;
+    return first < limits<T>::largest ? break_time(first + rounding_of_time(x_, pack<T, W>(first)).get(lane_), true)
+                                      : first;
   }
 
   /// Passes the breaking points up to `time`. The newest record begins at the lowest of their levels, plus one.
@@ -82,12 +83,12 @@ class lane_history {
     return newest() + 1 - oldest < records_.capacity();
   }
 
-  /// Begins the newest record at t, smoothly.
-  SALTUS_FN void open(int64 record, T t) const {
+  /// Begins the newest record at (t, y), smoothly.
+  SALTUS_FN void open(int64 record, T t, const vec<pack<T, W>, E::n>& y) const {
     set(x_.constants.past_states.newest, record);
     records_.start(record) = t;
     records_.level(record) = T(smooth);
-    show_states(record);
+    show_states(record, y);
   }
   /// Notes an event, or another change of f: the level is 0 if it has moved a state, else 1 or lower.
   SALTUS_FN void note_jump() const {
@@ -96,7 +97,7 @@ class lane_history {
     for (int i = 0; i < E::model_states; ++i)
       if (!(records_.coefficients(record, i)[0] == x_.y[i].get(lane_))) level = T(0.0);
     if (level < records_.level(record)) records_.level(record) = level;
-    show_states(record);
+    show_states(record, x_.y);
   }
 
  private:
@@ -111,8 +112,8 @@ class lane_history {
     }
     return found;
   }
-  SALTUS_FN void show_states(int64 record) const {
-    for (int i = 0; i < E::model_states; ++i) records_.coefficients(record, i)[0] = x_.y[i].get(lane_);
+  SALTUS_FN void show_states(int64 record, const vec<pack<T, W>, E::n>& y) const {
+    for (int i = 0; i < E::model_states; ++i) records_.coefficients(record, i)[0] = y[i].get(lane_);
   }
   SALTUS_FN int64 next_break_from(int64 record) const {
     while (record < newest() && !breaks(record)) ++record;
@@ -157,7 +158,7 @@ SALTUS_FN_COLD void begin_history(instance<E, pack<T, W>>& x, mask_of<pack<T, W>
   const auto lag = E::form::lags(x.constants);
   Real least = Real(limits<T>::largest);
   each<E::form::delay_count>([&](int k) SALTUS_INLINE_LAMBDA {
-    const auto is_one = (lag[k] > Real(0.0)) & (lag[k] < Real(limits<T>::largest)) & (x.t_begin + lag[k] > x.t_begin);
+    const auto is_one = (lag[k] > rounding_of_time(x, x.t_end)) & (lag[k] < Real(limits<T>::largest));
     sound = sound & is_one;
     c.lag[k] = select(is_one, lag[k], Real(1.0));
     c.first[k] = integer(int64(-1));
@@ -176,7 +177,7 @@ SALTUS_FN_COLD void begin_history(instance<E, pack<T, W>>& x, mask_of<pack<T, W>
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { before[i] = c.before_start(i, x.t, x.constants.p); });
   for (int lane = 0; lane < W; ++lane) {
     const detail::lane_history<E, T, W> history(x, lane);
-    history.open(0, x.t.get(lane));
+    history.open(0, x.t.get(lane), x.y);
     bool jumps = false;
     for (int i = 0; i < E::model_states; ++i) jumps = jumps || !(before[i].get(lane) == x.y[i].get(lane));
     history.records().level(0) = T(jumps ? 0.0 : 1.0);
@@ -191,10 +192,11 @@ SALTUS_FN Real least_delay(const instance<E, Real>& x) {
   return least;
 }
 
-/// Records the step s, which has just been accepted, in the lanes of `where`. Lanes without room for it get the status `history_full`.
+/// Records the step s, which is about to be accepted up to (t, y), in the lanes of `where`: while x still has the start of the step, whose
+/// guard signs the dense output may need. Lanes without room for it get the status `history_full`.
 template <class E, class T, int W, class Stages>
 SALTUS_FN void record_step(instance<E, pack<T, W>>& x, const Stages& s, const step_system<E, pack<T, W>>& f,
-                           mask_of<pack<T, W>> where) {
+                           pack<T, W> t, const vec<pack<T, W>, E::n>& y, mask_of<pack<T, W>> where) {
   using Real = pack<T, W>;
   const auto interpolant = interpolate<typename E::Method>(f, s);
   constexpr int degree = degree_of_history<E>;
@@ -214,8 +216,8 @@ SALTUS_FN void record_step(instance<E, pack<T, W>>& x, const Stages& s, const st
     history.records().inverse_length(record) = inverse.get(lane);
     for (int i = 0; i < E::model_states; ++i)
       for (int j = 0; j <= degree; ++j) history.records().coefficients(record, i)[j] = c[i][j].get(lane);
-    history.open(record + 1, x.t.get(lane));
-    history.advance(x.t.get(lane));
+    history.open(record + 1, t.get(lane), y);
+    history.advance(t.get(lane));
   }
   end_where(x.status, full, status::history_full);
 }

@@ -250,9 +250,9 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   const Real t = x.t + r.left;
   if constexpr (E::samples) record_samples(x, s, f, t, where, mask_of<Real>::all(false), run);
   if constexpr (E::reduces_quantities) reduce_step<false>(x, committed_step<E, Real>{s, f, t}, where, run);
+  if constexpr (has_delays<E>) record_step(x, s, f, t, s.y1, where);
   assign_where(where, x.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.y[i], s.y1[i]); });
-  if constexpr (has_delays<E>) record_step(x, s, f, where);
   if constexpr (E::form::tables > 0) enter_pieces(x, where, tol);
   return where;
 }

@@ -57,11 +57,11 @@ class past_memory {
   /// Numbers of an instance for polynomials of this degree; the capacity is a power of two.
   SALTUS_FN static constexpr int64 size(int64 capacity, int degree) { return 2 + States + capacity * width(degree); }
   SALTUS_FN void begin(int64 capacity, int degree) const {
-    numbers_[0] = static_cast<T>(capacity - 1);
-    numbers_[1] = static_cast<T>(degree);
+    sizes()[0] = capacity - 1;
+    sizes()[1] = degree;
   }
-  SALTUS_FN int64 capacity() const { return static_cast<int64>(numbers_[0]) + 1; }
-  SALTUS_FN int degree() const { return static_cast<int>(numbers_[1]); }
+  SALTUS_FN int64 capacity() const { return sizes()[0] + 1; }
+  SALTUS_FN int degree() const { return static_cast<int>(sizes()[1]); }
   SALTUS_FN T& initial(int state) const { return numbers_[2 + state]; }
 
   /// Of a record: when it begins, one over its length, the level at its beginning, the coefficients of a state.
@@ -71,9 +71,11 @@ class past_memory {
   SALTUS_FN T* coefficients(int64 record, int state) const { return at(record) + 3 + state * (degree() + 1); }
 
  private:
+  static_assert(sizeof(T) == sizeof(int64), "the first two numbers are integers");
+  SALTUS_FN int64* sizes() const { return reinterpret_cast<int64*>(numbers_); }
   SALTUS_FN static constexpr int width(int degree) { return 3 + States * (degree + 1); }
   SALTUS_FN T* at(int64 record) const {
-    const int64 place = record & static_cast<int64>(numbers_[0]);
+    const int64 place = record & sizes()[0];
     return numbers_ + 2 + States + place * width(degree());
   }
 
@@ -102,7 +104,8 @@ requires(kinds<Model>::delay_count > 0 && is_number<T>) struct past_of<Model, pa
   integer address;             ///< of the memory
   integer newest;              ///< the record that begins at the accepted point
   vec<integer, delays> first;  ///< for each delay: the record in which the delayed value lies at the step's beginning
-  vec<integer, delays> end;    ///< the next one that begins at a breaking point, or the newest; -1: the delay never leaves the history
+  vec<integer, delays>
+      end;  ///< the next one that begins at a breaking point, or the newest; -1: the delay never leaves the history
   vec<Real, delays> lag;
   Real next_break;  ///< time of the next breaking point
 
@@ -171,13 +174,14 @@ requires(kinds<Model>::delay_count > 0) struct known_past<Model, Real> {
 };
 
 /// For at.delayed(state, at[tau]) and the like.
-#define SALTUS_UNKNOWN_DELAY                                                                                        \
-  template <class Other>                                                                                            \
-  requires(!is_same<Other, typename kinds::delay>) SALTUS_FN Real delayed(typename kinds::state, const Other&) const { \
-    static_assert(!is_same<Other, Other>,                                                                           \
-                  "a delay is named, at.delayed(state, tau): add enum delay { tau }; and delay_list[], and compute "  \
-                  "it from parameters in static void delays(const auto& at, auto& lag)");                           \
-    return Real(0.0);                                                                                               \
+#define SALTUS_UNKNOWN_DELAY                                                                                         \
+  template <class Other>                                                                                             \
+  requires(!is_same<Other, typename kinds::delay>) SALTUS_FN Real delayed(typename kinds::state, const Other&)       \
+  const {                                                                                                            \
+    static_assert(!is_same<Other, Other>,                                                                            \
+                  "a delay is named, at.delayed(state, tau): add enum delay { tau }; and delay_list[], and compute " \
+                  "it from parameters in static void delays(const auto& at, auto& lag)");                            \
+    return Real(0.0);                                                                                                \
   }
 
 }  // namespace detail
