@@ -95,6 +95,9 @@ std::vector<combination> everything() {
   // Rows of data of each instance.
   r.push_back(
       {plan_for(describe_model(SALTUS_SOURCE_FOLDER "/tests/models/patients.hpp"), "dp5", true, in_double), true});
+  // Histories of delayed states.
+  r.push_back(
+      {plan_for(describe_model(SALTUS_SOURCE_FOLDER "/tests/models/delayed_relay.hpp"), "dp5", true, in_double), true});
   // Stages in descriptor form are a separate family, for mechanical models.
   r.push_back({plan_for(describe_model(find_model("compound_pendulum")), "inflsdirk4", true, in_double), true});
   // Steps that are differentiated by parameters are another family.
@@ -112,7 +115,8 @@ std::vector<combination> one_of_each_family() {
   std::erase_if(r, [](const combination& c) {
     const std::string what = c.what.model.name + " " + c.what.method;
     const std::string kept[] = {"lorenz dp5",       "lorenz taylor12",        "coulomb_oscillator dp5",
-                                "robertson sdirk4", "campbell_orbits radau5", "patients dp5"};
+                                "robertson sdirk4", "campbell_orbits radau5", "patients dp5",
+                                "delayed_relay dp5"};
     return c.what.precision != precision_kind::double_precision || !c.what.sensitivities.empty() ||
            std::find(std::begin(kept), std::end(kept), what) == std::end(kept);
   });

@@ -26,6 +26,13 @@ struct parameters_alone {
 
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  template <class Other>
+  SALTUS_FN const Real& operator[](Other) const {
+    static_assert(!is_same<Other, Other>,
+                  "delays and history depend on parameters, and history on time: neither has a "
+                  "state, discrete variable or table to read");
+    return p[0];
+  }
 };
 
 /// A time before the start, as `history` sees it.

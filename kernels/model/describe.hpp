@@ -374,10 +374,24 @@ struct describe {
         detail::each_member<Model::column_list>([&](const auto& v, const char* name, int i) {
           columns[i] = {name, v.event, v.unit, v.about};
         });
-      if constexpr (c::delay_count > 0)
+      if constexpr (c::delay_count > 0) {
         detail::each_member<Model::delay_list>([&](const auto& v, const char* name, int i) {
           delays[i] = {name, v.about};
         });
+        call_past();
+      }
+    }
+    /// Calls the functions about the past once, so that their mistakes are found.
+    static void call_past() {
+      using one = pack<double, 1>;
+      vec<one, c::parameter_count> p;
+      detail::each_default_parameter<Model>([&](int i, double value) { p[i] = one(value); });
+      named<typename c::delay, one, c::delay_count> lag;
+      Model::delays(parameters_alone<Model, one>{p}, lag);
+      if constexpr (detail::has_history<Model>) {
+        named<typename c::state, one, c::state_count> y;
+        Model::history(past_point<Model, one, one>{{p}, one(0.0)}, y);
+      }
     }
     /// Names of the numbers that the engine keeps: fire_waiting, fire_time_0, fire_0_1 (number 1 of the item in place 0); random_key_0,
     /// failures_draws_0.
