@@ -396,7 +396,8 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
       body(a.cycle[i], b.cycle[i]);
     });
     if constexpr (E::form::delay_count > 0) {
-      auto &to = a.constants.past_states, &from = b.constants.past_states;
+      auto& to = a.constants.past_states;
+      auto& from = b.constants.past_states;
       body(to.newest, from.newest);
       each<E::form::delay_count>([&](int k) SALTUS_INLINE_LAMBDA {
         body(to.first[k], from.first[k]);
