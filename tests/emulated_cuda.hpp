@@ -95,6 +95,7 @@ host::plan plan_of(double t_end, double tolerance) {
   p.model.outputs = list(d.outputs, d.output_count);
   p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
   p.model.time_events.resize(static_cast<std::size_t>(d.time_event_count));
+  for (int i = 0; i < d.delay_count; ++i) p.model.delays.push_back({d.delays[i].name, d.delays[i].about});
   p.model.kept = d.kept_count;
   p.model.random_key = d.random_key;
   p.model.reaches = d.reaches != 0;

@@ -18,6 +18,7 @@ TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not foun
 
 #include "compile/nvrtc.hpp"
 #include "cuda_backend/valves.hpp"
+#include "models/delayed_relay.hpp"
 
 namespace saltus::test {
 
@@ -64,6 +65,17 @@ TEST(cuda_backend, lorenz_in_float_has_the_bits_of_lanes) {
   auto p = lorenz_plan();
   p.log_events = false;
   expect_same_as_lanes<lorenz_engine>(p, lorenz::rho, 0.0, 28.0);
+}
+
+TEST(cuda_backend, histories_take_half_of_a_chunks_memory_at_most) {
+  using relay_engine = engine<form_of<delayed_relay>, methods::by_name<"dp5">, double, options{}>;
+  auto p = plan_of<delayed_relay>(6.0, 1e-6);
+  p.model.name = "delayed_relay";
+  p.model.header = std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/delayed_relay.hpp";
+  // A history of 1024 steps takes 66 kB. Of the smaller memory a chunk has 5 MB, so there are 38 places instead of 256.
+  for (const std::size_t memory : {std::size_t{1} << 30, std::size_t{1} << 25})
+    expect_same_as_lanes<relay_engine>(p, delayed_relay::dead_time, 0.2, 1.5, memory);
+  EXPECT_EQ(0, fake_cuda_done().blocks_held);
 }
 
 TEST(cuda_backend, an_instance_that_fails_leaves_others_unharmed_and_its_samples_empty) {
