@@ -23,7 +23,6 @@ namespace detail {
 /// The history of one lane.
 template <class E, class T, int W>
 class lane_history {
-  using past = typename E::form::template step_constants<pack<T, W>>;
   static constexpr int delays = E::form::delay_count;
 
  public:
