@@ -3,10 +3,11 @@
 #include <saltus.hpp>
 
 struct mackey_glass {
-  static constexpr auto   title     = "Mackey-Glass equation";
-  static constexpr auto   source    = "M. C. Mackey, L. Glass, Science 197 (1977) 287; problem A1 of W. H. Enright, H. Hayashi (1997)";
-  static constexpr double span[]    = {0.0, 500.0};
-  static constexpr auto   time_unit = "d";
+  static constexpr auto title = "Mackey-Glass equation";
+  static constexpr auto source =
+      "M. C. Mackey, L. Glass, Science 197 (1977) 287; problem A1 of W. H. Enright, H. Hayashi (1997)";
+  static constexpr double span[] = {0.0, 500.0};
+  static constexpr auto time_unit = "d";
 
   enum state { density };
   static constexpr saltus::variable<state> state_list[] = {{density, 0.5, "1", "density of cells in the blood"}};

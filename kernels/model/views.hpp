@@ -569,8 +569,8 @@ struct event {
   detail::kept_impulses<Model, Real> impulses{};
   detail::states_of_event<Model, Real> states{};
   detail::due_rows<Model> recorded{};
-  bool may_schedule = false;               ///< this is a transition, or a rest
-  detail::items_at_hand<Model> at_hand{};  ///< items that are due and have not been given
+  bool may_schedule = false;                                     ///< this is a transition, or a rest
+  detail::items_at_hand<Model> at_hand{};                        ///< items that are due and have not been given
   [[no_unique_address]] detail::known_past<Model, Real> past{};  ///< of models with delays
 
   SALTUS_FN void begin() { states.show(y); }

@@ -252,12 +252,11 @@ std::pair<int, std::string> complaint(Action action) {
 
 /// The names by number, as existing files contain them: entries may only be added.
 inline const std::vector<std::string> status_names = {
-    "finished",     "stopped",         "step_budget",   "event_budget",  "step_too_small", "not_finite",
-    "bad_start",    "event_loop",      "not_located",   "not_run",       "interrupted",    "guard_violated",
-    "zeno",         "two_slides",      "newton_failed", "singular",      "inconsistent",   "stiff",
-    "bad_schedule", "time_limit",      "model_threw",   "model_crashed", "no_impulses",    "painleve",
-    "dead_point",   "modes_unsettled", "moved_far",     "chattering",    "stiff_for_long", "queue_full",
-    "bad_delay",    "history_full"};
+    "finished",       "stopped",     "step_budget",  "event_budget", "step_too_small",  "not_finite", "bad_start",
+    "event_loop",     "not_located", "not_run",      "interrupted",  "guard_violated",  "zeno",       "two_slides",
+    "newton_failed",  "singular",    "inconsistent", "stiff",        "bad_schedule",    "time_limit", "model_threw",
+    "model_crashed",  "no_impulses", "painleve",     "dead_point",   "modes_unsettled", "moved_far",  "chattering",
+    "stiff_for_long", "queue_full",  "bad_delay",    "history_full"};
 
 inline std::string content(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
