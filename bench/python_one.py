@@ -32,7 +32,7 @@ def parts(model, options):
 
     def plan():
         s = settings()
-        return _core.plan(model._core, "model", str(model.header), s.flags, s.arrays, "")
+        return _core.plan(model._core, "model", str(model.header), s.given, s.arrays, "")
 
     made = plan()
     result = _core.run(made, False, None)

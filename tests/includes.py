@@ -157,18 +157,15 @@ def borders_of(root):
 
 
 def bindings_of(root):
-    """Complaints about the Python package: it may use the parts of libsaltus, which must not use it."""
+    """Complaints about the Python package: it uses the public interface alone, as any program does, and nothing uses it."""
     complaints = []
     for path in sorted((root / "python").rglob("*")) if (root / "python").is_dir() else []:
         if path.suffix not in SUFFIXES:
             continue
         for bracket, name in INCLUDE.findall(path.read_text()):
-            floor = name.partition("/")[0]
-            of_library = (root / "host" / name).exists() and floor not in ("bench", "cli")
-            of_border = (root / "kernels" / name).exists() and floor == "abi"
-            if bracket == '"' and not (of_library or of_border or (path.parent / name).exists()):
-                complaints.append(f'{path.relative_to(root)} includes "{name}": python/ uses host/ without bench/ and cli/, and '
-                                  "abi/ of kernels/")
+            inside = any((root / house / name).exists() for house in ("kernels", "host"))
+            if inside or bracket == '"' and not (path.parent / name).exists():
+                complaints.append(f"{path.relative_to(root)} includes {name}: python/ uses include/ alone")
     return complaints
 
 

@@ -1,5 +1,10 @@
-// The public interface: saltus.h, and saltus.hpp over it.
+// The public interface: saltus.hpp, and saltus.h over it.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -60,6 +65,61 @@ TEST(Face, RunsAgainWithOtherSettings) {
   const auto later = s.set("t", "[0.0, 0.2]").run();
   EXPECT_NEAR(1.0 - 0.5 * 9.81 * 0.04, later.reals("final_height")[0], 1e-12);
   EXPECT_NEAR(1.0 - 0.5 * 9.81 * 0.16, before.reals("final_height")[0], 1e-12) << "the first result is unchanged";
+}
+
+TEST(Face, PlansShareALoadedModel) {
+  const saltus::model ball(saltus::find_model("bouncing_ball"));
+  const auto about = ball.description();
+  EXPECT_EQ("bouncing_ball", about.name);
+  EXPECT_EQ("height", about.states.at(0).name);
+  EXPECT_EQ("m", about.states.at(0).unit);
+  EXPECT_EQ("unilateral", about.guards.at(0).sidedness);
+  EXPECT_NE(std::string::npos, about.text.find("struct bouncing_ball"));
+  saltus::study s("bouncing_ball");
+  EXPECT_EQ(about.header, s.header());
+  s.set("t", "[0.0, 0.4]").set("sweep.height", "{ array = \"heights\" }").array("heights", heights);
+  saltus::plan p = s.plan(ball);
+  EXPECT_EQ(3, p.count());
+  EXPECT_TRUE(p.warnings().empty());
+  saltus::result r = p.run({.caller = "test"});
+  EXPECT_NEAR(2.0 - 0.5 * 9.81 * 0.16, r.reals("final_height")[1], 1e-12);
+  EXPECT_NE(std::string::npos, r.attribute("history").find("(test)"));
+  for (std::size_t i = 0; i < r.variables(); ++i)
+    EXPECT_EQ(r[i].numbers, r.bytes(i).data()) << "one copy of the numbers";
+  EXPECT_NEAR(1.0 - 0.5 * 9.81 * 0.04, s.set("t", "[0.0, 0.2]").plan(ball).run().reals("final_height")[0], 1e-12);
+}
+
+TEST(Face, RunsPartsIntoAFile) {
+  const auto folder = std::filesystem::temp_directory_path() / ("saltus_face_" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  auto s = balls();
+  auto p = s.plan();
+  p.set_file((folder / "balls.nc").string());
+  EXPECT_EQ(1, p.run_part("1/3") * p.run_part("2/3") * p.run_part("3/3"));
+  p.gather();
+  EXPECT_NE(std::string::npos, refused([&] { p.check(); }).find("balls.nc"));
+  p.check(true);
+  EXPECT_EQ((folder / "balls.zarr").string(), saltus::to_zarr((folder / "balls.nc").string()));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Face, StopsByAToken) {
+  std::stop_source stop;
+  stop.request_stop();
+  auto s = balls();
+  const auto r = s.plan().run({.stop = stop.get_token()});
+  EXPECT_EQ(SALTUS_INTERRUPTED, r.exit_code());
+  EXPECT_EQ(3, r.ended("not_run"));
+}
+
+TEST(Face, ListsEndingsAndKeys) {
+  const auto endings = saltus::endings();
+  EXPECT_EQ("finished", endings.at(0).name);
+  EXPECT_EQ("ok", endings.at(0).group);
+  const auto keys = saltus::keys();
+  EXPECT_TRUE(std::any_of(keys.begin(), keys.end(),
+                          [](const saltus::key& k) { return k.table == "run" && k.name == "threads"; }));
+  EXPECT_EQ("did you mean rtol? allowed: rtol, atol", saltus::suggest("rtoll", {"rtol", "atol"}));
 }
 
 TEST(Face, TellsWhatIsWrong) {

@@ -9,7 +9,7 @@
  *
  * A function that fails returns NULL, -1 or an exit code other than 0; saltus_error() then has a sentence for users. Texts are UTF-8.
  * The library installs no signal handlers and no exit handlers, and sets no locale and no environment variable, unless
- * saltus_guard_process is called. A model that crashes takes the process along. C++ has classes over these functions in saltus.hpp. docs/library.md. */
+ * saltus_guard_process is called. A model that crashes takes the process along. saltus.hpp is the interface for C++. docs/library.md. */
 #ifndef SALTUS_H
 #define SALTUS_H
 

@@ -1,5 +1,4 @@
-// Long work called from Python: without the GIL, and ended by Ctrl-C. It depends on Python, and of saltus only on the
-// cancellation token.
+// Long work called from Python: without the GIL, and ended by Ctrl-C. It depends on Python alone.
 #pragma once
 
 #include <chrono>
@@ -8,18 +7,17 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 #include <nanobind/nanobind.h>
 
-#include "base/cancellation.hpp"
-
 namespace saltus::python {
 
 /// Does `work` on a thread of its own. Meanwhile the calling thread checks for signals, as only Python's main thread may, and
-/// calls `tick` every 50 ms with the GIL held. If Python raises an exception in either, `stop` is cancelled, and the exception
+/// calls `tick` every 50 ms with the GIL held. If Python raises an exception in either, a stop is requested, and the exception
 /// is thrown once the work has ended; otherwise an exception of `work` is thrown.
-inline void interruptible(const host::cancellation& stop, const std::function<void()>& work,
+inline void interruptible(std::stop_source& stop, const std::function<void()>& work,
                           const std::function<void()>& tick = {}) {
   constexpr auto between = std::chrono::milliseconds(50);
   std::mutex mutex;
@@ -34,7 +32,7 @@ inline void interruptible(const host::cancellation& stop, const std::function<vo
       if (tick) tick();
     } catch (nanobind::python_error& e) {
       raised.emplace(std::move(e));
-      stop.cancel();
+      stop.request_stop();
     }
   };
   {

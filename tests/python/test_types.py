@@ -21,6 +21,11 @@ def test_the_stub_of_the_extension_is_made_of_it():
     assert (Path(saltus.__file__).parent / "py.typed").exists()
 
 
+def test_the_extension_uses_the_public_interface_alone():
+    needed = Path(_core.__file__).read_bytes()  # with the names of the versions of its symbols: cmake/exported.map
+    assert b"SALTUS_0" in needed and b"SALTUS_PRIVATE" not in needed
+
+
 PUBLIC = [getattr(saltus, name) for name in saltus.__all__] + [_accessor.Accessor, _plot.Plot]
 FUNCTIONS = [f for f in PUBLIC if inspect.isfunction(f)] + \
     [f for c in PUBLIC if inspect.isclass(c) for name, f in vars(c).items() if inspect.isfunction(f) and not name.startswith("_")]

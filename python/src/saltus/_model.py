@@ -136,7 +136,7 @@ class Model:
 
     def _planned(self, kind: str, what: str, settings: Settings, file: Union[str, os.PathLike, None]) -> Any:
         try:
-            return _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
+            return _core.plan(self._core, kind, what, settings.given, settings.arrays, os.fspath(file) if file else "")
         except Error as e:
             raise settings.complaint(e) from None
 
@@ -218,4 +218,4 @@ def run(spec: Union[str, os.PathLike], *, file: Union[str, os.PathLike, None] = 
     A file is written only if `file` is given, also if the spec names one.
     """
     path = os.fspath(spec)
-    return Model(_core.model_of("file", path, []))._run("file", path, options, file, replace, progress)
+    return Model(_core.model_of(path))._run("file", path, options, file, replace, progress)

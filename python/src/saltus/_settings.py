@@ -1,7 +1,7 @@
-"""Keyword arguments of a run as flags of the command line, and arrays beside them.
+"""Keyword arguments of a run as settings of a spec, and arrays beside them.
 
-One keyword is one flag `--set key=value`: the program's reader of specs alone checks its value. Columns of numbers do not become
-text: the flag names an array that is passed unchanged.
+One keyword is one setting: the program's reader of specs alone checks its value. Columns of numbers do not become
+text: the setting names an array that is passed unchanged.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ def _ragged(key: str, rows: Any, columns: "tuple[str, ...]") -> "dict[str, np.nd
 
 
 class Settings:
-    """Flags and arrays, from keyword arguments, for a model with these names; `initials` are states and discrete variables."""
+    """Keys with their values as TOML, `given`, and arrays, from keyword arguments, for a model with these names; `initials` are states and discrete variables."""
 
     def __init__(self, options: Mapping[str, Any], parameters: Mapping[str, Any], initials: Mapping[str, Any],
                  records: "Mapping[str, tuple[str, ...]]" = MappingProxyType({})):
-        self.flags: list[tuple[str, str]] = []
+        self.given: "list[tuple[str, str]]" = []
         self.arrays: dict[str, np.ndarray] = {}
         self.rows: "list[tuple[list[str], Any]]" = []  # columns of each DataFrame, and its index
         self._parameters, self._initials, self._records = parameters, initials, records
@@ -95,16 +95,16 @@ class Settings:
                 self._read(key, value)
 
     def complaint(self, error: Error) -> Error:
-        """The error with the keyword instead of its flag."""
+        """The error without the setting in front of it, which the caller has not written."""
         text = str(error)
-        for name, value in self.flags:
-            text = text.removeprefix(f"{name} {value}: ")
+        for key, value in self.given:
+            text = text.removeprefix(f"--set {key}={value}: ")
         made = type(error)(text)
         made.exit_code = error.exit_code
         return made
 
     def _set(self, key: str, value: str) -> None:
-        self.flags.append(("--set", f"{key}={value}"))
+        self.given.append((key, value))
 
     def _array(self, name: str, value: Any) -> str:
         try:

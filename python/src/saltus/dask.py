@@ -67,7 +67,7 @@ def run(client: "Client", what: Union[Model, str, os.PathLike], *, file: Union[s
 
 def _plan(task: "dict[str, Any]") -> Any:
     header, spec = task["header"], task["spec"]
-    model = Model(header if header is not None else _core.model_of("file", spec, []))
+    model = Model(header if header is not None else _core.model_of(spec))
     kind, what = ("model", header) if header is not None else ("file", spec)
     return model._plan(kind, what, task["options"], task["file"])
 
