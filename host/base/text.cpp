@@ -1,6 +1,5 @@
 #include "base/text.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>

@@ -16,7 +16,6 @@
 #include "bench/energy.hpp"
 #include "bench/peak.hpp"
 #include "compile/chosen_shape.hpp"
-#include "compile/compiler.hpp"
 #include "ensemble/pipeline.hpp"
 #include "result/output.hpp"
 #include "result/provenance.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ctime>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

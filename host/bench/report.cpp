@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

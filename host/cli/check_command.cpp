@@ -1,7 +1,6 @@
 // saltus check.
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -15,7 +15,6 @@
 #include "cli/indices_command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
-#include "compile/compiler.hpp"
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/run_statistics.hpp"

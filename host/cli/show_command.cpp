@@ -1,7 +1,6 @@
 #include "cli/show_command.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "cli/commands.hpp"
+#include "cli/tell.hpp"
 #include "ensemble/run_statistics.hpp"
 #include "result/journal.hpp"
 #include "result/reader.hpp"

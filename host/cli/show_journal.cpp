@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/show_command.hpp"
+#include "cli/tell.hpp"
 #include "result/journal.hpp"
 #include "study/run.hpp"
 

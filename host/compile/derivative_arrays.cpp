@@ -1,7 +1,6 @@
 #include "compile/derivative_arrays.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <sstream>
 #include <stdexcept>
 

@@ -1,7 +1,6 @@
 #include "compile/kept_headers.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <system_error>
 
 #include <fmt/format.h>

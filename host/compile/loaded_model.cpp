@@ -1,6 +1,5 @@
 #include "compile/loaded_model.hpp"
 
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 
 #include "ensemble/backend.hpp"
 #include "ensemble/claims.hpp"
-#include "ensemble/run_statistics.hpp"
 
 namespace saltus::host {
 

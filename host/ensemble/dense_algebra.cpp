@@ -1,6 +1,5 @@
 #include "ensemble/dense_algebra.hpp"
 
-#include <algorithm>
 #include <complex>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "ensemble/dependent.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <Eigen/SVD>

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/cancellation.hpp"
 #include "compile/compiler.hpp"

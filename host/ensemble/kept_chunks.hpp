@@ -1,7 +1,6 @@
 // Stored chunks of a run that outlive it: those that an earlier run has left, and those that end in this one.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "ensemble/part.hpp"

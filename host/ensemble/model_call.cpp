@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -488,7 +487,7 @@ struct call_watch::state {
 };
 
 call_watch::call_watch(const cancellation& stop, std::function<void()> tick) : state_(std::make_unique<state>()) {
-  state_->thread = std::jthread([this, &stop, tick = std::move(tick)](std::stop_token over) {
+  state_->thread = std::jthread([this, &stop, tick = std::move(tick)](const std::stop_token& over) {
     constexpr auto pause = std::chrono::milliseconds(50);
     std::optional<double> stopped_at;
     std::unique_lock lock(state_->mutex);

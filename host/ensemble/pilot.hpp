@@ -4,7 +4,6 @@
 // anyway.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>

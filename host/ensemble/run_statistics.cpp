@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <stdexcept>
 #include <utility>
 
 namespace saltus::host {

@@ -1,11 +1,9 @@
 // The functions of saltus.h over the library.
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <saltus/saltus.hpp>
@@ -67,7 +65,7 @@ void check_given(const void* pointer, const char* what) {
 
 /// A new object with what the call makes; null if that fails.
 template <class Object, class Call>
-Object* made(Call&& call) noexcept {
+Object* made(Call&& call) {
   Object* object = nullptr;
   guarded([&] { object = new Object{call()}; });
   return object;

@@ -1,7 +1,6 @@
 // What the objects of saltus.hpp hold, and how errors of the host leave its functions.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <memory>
 #include <stop_token>

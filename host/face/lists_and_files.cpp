@@ -1,6 +1,5 @@
 // Results that exist, lists and names of saltus.hpp.
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <new>
-#include <utility>
 
 #include <fmt/format.h>
 #include <netcdf.h>

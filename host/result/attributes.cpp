@@ -1,6 +1,5 @@
 #include "result/attributes.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <ctime>
 #include <utility>

@@ -1,7 +1,6 @@
 // Side effects of HDF5, which NetCDF uses, on the process.
 #pragma once
 
-#include <cstdint>
 
 namespace saltus::host {
 

@@ -12,7 +12,6 @@
 #include <mutex>
 #include <random>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +21,6 @@
 #include "result/format.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
-#include "result/reader.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus::host {

@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>

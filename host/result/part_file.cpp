@@ -6,13 +6,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <limits>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>

@@ -133,9 +133,9 @@ class field_list : all_dimensions {
 
   /// Without rows, the file has no varied inputs: only the spec has them.
   void inputs() {
-    const auto add_varied = [&](std::string name, const char* role, const std::string& unit, const std::string& what,
+    const auto add_varied = [&](const std::string& name, const char* role, const std::string& unit, const std::string& what,
                                 auto numbers) {
-      if (p_.rows) add(std::move(name), role, unit, what, axes{instance}, NC_DOUBLE, numbers);
+      if (p_.rows) add(name, role, unit, what, axes{instance}, NC_DOUBLE, numbers);
     };
     for (std::size_t j = 0; j < m_.parameters.size(); ++j) {
       const quantity& q = m_.parameters[j];

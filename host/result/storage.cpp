@@ -11,7 +11,6 @@ namespace saltus::host {
 
 using detail::dimension;
 using detail::field;
-using detail::max_chunk_rows;
 
 namespace {
 

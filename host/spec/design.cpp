@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include <Random123/philox.h>
 #include <Random123/u01fixedpt.h>

@@ -1,7 +1,6 @@
 #include "spec/keys.hpp"
 
 #include <cmath>
-#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

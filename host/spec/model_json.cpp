@@ -4,7 +4,6 @@
 #include <iterator>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,4 @@
 // Reads the tables of a spec that define instances: [parameters], [initial], [sweep]; read_sample.cpp has [sample].
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -332,7 +331,7 @@ std::vector<field> quantities_of(const reading& r, const field& table) {
 void refuse_as_key(const reading& r, const field& entry) {
   const auto what = target_called(r, entry.key(), false);
   if (!what) return;
-  const auto name = entry.name();
+  const auto& name = entry.name();
   const auto table = name.substr(0, name.find('.'));
   const char* const of = what->which == target::kind::parameter ? "parameters" : "initial";
   entry.fail(

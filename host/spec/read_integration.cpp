@@ -1,5 +1,4 @@
 // Reads the keys at the top of a spec: how an instance is integrated, and how its events are found.
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // Reads [records] of a spec: the rows of the model's recorded time events, and which of them belong to an instance.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 

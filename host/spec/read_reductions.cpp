@@ -4,8 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
-#include <limits>
 #include <regex>
 
 #include <fmt/format.h>

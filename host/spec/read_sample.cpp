@@ -4,7 +4,6 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,5 @@
 // Reads [tables] of a spec: the values of the tables that the model reads.
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>

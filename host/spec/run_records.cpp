@@ -1,6 +1,5 @@
 #include "spec/run_records.hpp"
 
-#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"

@@ -1,7 +1,6 @@
 #include "study/cost.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>

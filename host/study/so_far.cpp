@@ -1,5 +1,4 @@
 // Makes a result from a journal alone.
-#include <memory>
 
 #include <fmt/format.h>
 

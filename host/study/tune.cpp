@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -24,7 +23,6 @@
 #include "compile/machine_shapes.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/pilot.hpp"
-#include "ensemble/settings.hpp"
 #include "spec/spec.hpp"
 
 namespace saltus::host {

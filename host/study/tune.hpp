@@ -6,7 +6,6 @@
 
 #include "base/cancellation.hpp"
 #include "compile/lane_shape.hpp"
-#include "ensemble/backend.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

@@ -3,9 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <map>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>

@@ -1,14 +1,12 @@
 // Handles of the CUDA driver as objects, and its errors as exceptions. For the plug-in alone, which links the driver.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <cuda.h>
 #include <fmt/format.h>
