@@ -45,18 +45,18 @@ struct chunk_run {
   SALTUS_FN void note_event(int64 slot, int event) const {
     if (event < E::form::model_guards) history(event, slot) |= abi::has_fired;
   }
-  /// Writes a row of the event log, at one of the places that an instance may keep; -1: no bound on rows.
+  /// Writes a row of the event log, as one of those that an instance may keep; -1: no bound on rows.
   template <class Scalar>
-  SALTUS_FN void log_event(int64 slot, int place, double t, int event, const vec<Scalar, E::logged>& before,
+  SALTUS_FN void log_event(int64 slot, int kept_row, double t, int event, const vec<Scalar, E::logged>& before,
                            const vec<Scalar, E::logged>& after) const {
     double was[E::logged], is[E::logged];
     for (int i = 0; i < E::logged; ++i) {
       was[i] = static_cast<double>(before[i].v);
       is[i] = static_cast<double>(after[i].v);
     }
-    if (place < 0) return events.append(slot, t, event, was, is);
-    const int64 places = settings.log_first + settings.log_last;
-    double* const row = results.kept_rows + (slot * places + place) * (2 + 2 * E::logged);
+    if (kept_row < 0) return events.append(slot, t, event, was, is);
+    const int64 kept_rows = settings.log_first + settings.log_last;
+    double* const row = results.kept_rows + (slot * kept_rows + kept_row) * (2 + 2 * E::logged);
     row[0] = t;
     row[1] = event;
     for (int i = 0; i < E::logged; ++i) {

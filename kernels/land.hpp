@@ -176,7 +176,7 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
                                              const suspected_guards<E, Real>& suspected, mask_of<Real> where,
                                              const tolerances<E, Real>& tol, const Run& run) {
   mask_of<Real> doubtful;
-  const Real at = place_on_the_way<E, Real>(x, step, suspected.comes_back, where, doubtful);
+  const Real at = part_on_the_way<E, Real>(x, step, suspected.comes_back, where, doubtful);
   auto stops =
       where & !doubtful & (at < Real(1.0)) & (x.t + at * a.s.h > x.t) & comes_first<E, Real>(step, s, at, where);
   auto again = where & doubtful;

@@ -113,7 +113,7 @@ fs::path journal::named(const fs::path& path) {
   return folder.extension() == ".journal" && fs::is_directory(folder, ignored) ? folder : fs::path();
 }
 
-void journal::check_place(const fs::path& result) { check_that_ours(folder_of(result)); }
+void journal::check_folder(const fs::path& result) { check_that_ours(folder_of(result)); }
 
 journal::kept_run journal::run_of(const fs::path& folder) {
   try {

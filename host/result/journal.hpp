@@ -57,7 +57,7 @@ class journal : public kept_chunks {
   static kept_run run_of(const std::filesystem::path& folder);
   /// Throws `error` (exit_usage) if the path of a result's journal exists and is no journal: no other file is ever
   /// written or removed.
-  static void check_place(const std::filesystem::path& result);
+  static void check_folder(const std::filesystem::path& result);
   /// Removes a journal whose result is complete, but whose run ended before it could remove it.
   static void sweep(const std::filesystem::path& result);
 

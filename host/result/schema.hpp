@@ -97,7 +97,7 @@ struct final_values {
   std::string_view bytes() const;
 };
 
-/// One variable of the file: its name, its meaning, and the place of its numbers.
+/// One variable of the file: its name, its meaning, and where its numbers are.
 struct field {
   std::string name, role, unit, about;                  ///< empty unit: unknown
   std::vector<dimension> axes = {};                     ///< the last one fastest; none: a scalar
@@ -118,7 +118,7 @@ struct field {
   /// Every number of an array is known in the beginning.
   bool is_given() const { return !axes.empty() && !fixed.empty(); }
   std::size_t number_bytes() const { return detail::number_bytes(type); }
-  std::size_t row_bytes() const;  ///< the numbers of one place along the first dimension
+  std::size_t row_bytes() const;  ///< the numbers of one index along the first dimension
   void put_unset(void* to, std::size_t length) const { detail::put_unset(type, unset, to, length); }
 };
 

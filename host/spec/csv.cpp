@@ -142,12 +142,12 @@ double csv_reader::number(std::size_t column) const {
   return value;
 }
 
-std::string csv_reader::place(std::size_t column) const {
+std::string csv_reader::location(std::size_t column) const {
   return fmt::format("{}:{}:{}", name_, row_, cell(column).at);
 }
 
 void csv_reader::fail(std::size_t column, std::string_view what) const {
-  throw error(exit_usage, fmt::format("{}: {} = {}: {}", place(column), header_[column], cell(column).text, what));
+  throw error(exit_usage, fmt::format("{}: {} = {}: {}", location(column), header_[column], cell(column).text, what));
 }
 
 namespace {

@@ -50,7 +50,7 @@ class csv_reader {
   /// The finite number in a cell.
   double number(std::size_t column) const;
   /// "runs.csv:5:3": the line and column of a cell.
-  std::string place(std::size_t column) const;
+  std::string location(std::size_t column) const;
   /// Throws: "runs.csv:5:3: flow = abc: must be a finite number".
   [[noreturn]] void fail(std::size_t column, std::string_view what) const;
 

@@ -33,7 +33,7 @@ struct spec_document {
   std::vector<flag> flags;
   std::string model;                   ///< as written
   std::filesystem::path model_header;  ///< if `model` is a path (has a '/' or ends in .hpp): the path, else empty
-  std::string model_place;             ///< "valve.toml:1:10: model = \"valve\"", the beginning of a message about it
+  std::string model_location;          ///< "valve.toml:1:10: model = \"valve\"", the beginning of a message about it
   given_arrays arrays = {};
   std::filesystem::path folder = {};  ///< start of relative paths in the text; empty: the folder of `file`
 };

@@ -184,7 +184,7 @@ class row_reader {
     if (!unknown_.empty())
       remarks.push_back(
           fmt::format("{}: ids that match no instance, and whose rows are not used: {}; the first is {} ({})", what_,
-                      unknown_.size(), first_unknown_, first_unknown_place_));
+                      unknown_.size(), first_unknown_, first_unknown_location_));
     if (!unread_.empty()) remarks.push_back(fmt::format("{}: not read: {}", what_, fmt::join(unread_, ", ")));
   }
 
@@ -239,7 +239,7 @@ class row_reader {
       if (!is_used_ && !unused_.insert(id).second) again();
       return;
     }
-    if (unknown_.empty()) first_unknown_ = id, first_unknown_place_ = in_.place(*id_);
+    if (unknown_.empty()) first_unknown_ = id, first_unknown_location_ = in_.location(*id_);
     if (!unknown_.insert(id).second) again();
   }
 
@@ -301,7 +301,7 @@ class row_reader {
     throw error(exit_usage,
                 fmt::format("{}: id {}: matches no instance, and {} other ids do not either; {}; a column id "
                             "of the swept table, or records.id, may name others",
-                            first_unknown_place_, first_unknown_, unknown_.size() - 1, ids));
+                            first_unknown_location_, first_unknown_, unknown_.size() - 1, ids));
   }
 
   record& to_;
@@ -325,7 +325,7 @@ class row_reader {
   std::vector<bool> is_taken_;
   std::unordered_set<double> unknown_, unused_;  ///< ids of no instance, and of rows of a sweep that are not run
   double first_unknown_ = 0;
-  std::string first_unknown_place_;
+  std::string first_unknown_location_;
   bool any_known_ = false;
   std::int64_t observations_ = 0;
 };

@@ -25,7 +25,7 @@ class csv_rows final : public record_source {
     return text.empty() || text == ".";
   }
   double number(std::size_t column) const override { return in_.number(column); }
-  std::string place(std::size_t column) const override { return in_.place(column); }
+  std::string location(std::size_t column) const override { return in_.location(column); }
   [[noreturn]] void fail(std::size_t column, std::string_view what) const override { in_.fail(column, what); }
 
  private:
@@ -58,11 +58,11 @@ class array_rows final : public record_source {
     if (!std::isfinite(value(column))) fail(column, "must be a finite number");
     return value(column);
   }
-  std::string place(std::size_t column) const override {
+  std::string location(std::size_t column) const override {
     return fmt::format("number {} of {}.{}", row_ - 1, who_, header_[column]);
   }
   [[noreturn]] void fail(std::size_t column, std::string_view what) const override {
-    throw error(exit_usage, fmt::format("{}: {} = {}: {}", place(column), header_[column], value(column), what));
+    throw error(exit_usage, fmt::format("{}: {} = {}: {}", location(column), header_[column], value(column), what));
   }
 
  private:

@@ -25,7 +25,7 @@ class record_source {
   /// The finite number in a cell.
   virtual double number(std::size_t column) const = 0;
   /// "doses.csv:5:3", or "number 4 of records.dose.amount".
-  virtual std::string place(std::size_t column) const = 0;
+  virtual std::string location(std::size_t column) const = 0;
   [[noreturn]] virtual void fail(std::size_t column, std::string_view what) const = 0;
 };
 

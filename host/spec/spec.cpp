@@ -38,7 +38,7 @@ void read_model(spec_document& spec) {
   if (!root.find("model")) root.only(keys_of(""));  // the key may be misspelt; validate reports other keys
   const auto model = root.need("model", "must be the name of a built-in model, or the path of a header");
   spec.model = model.text();
-  spec.model_place = model.what();
+  spec.model_location = model.what();
   if (is_path(spec.model)) spec.model_header = resolve(spec, model);
 }
 

@@ -18,7 +18,7 @@ namespace saltus::host {
 
 std::filesystem::path model_of(const spec_document& spec) {
   const std::string name = spec.model_header.empty() ? spec.model : spec.model_header.string();
-  return find_model(name, spec.file.empty() ? std::string() : spec.model_place);
+  return find_model(name, spec.file.empty() ? std::string() : spec.model_location);
 }
 
 namespace {

@@ -134,18 +134,18 @@ struct step_enclosure {
     });
     return piece;
   }
-  /// The enclosure at one place, without slopes.
+  /// The enclosure at one point, without slopes.
   SALTUS_FN enclosed_piece<E, Real> operator()(Real s, Real doubt) const {
     const Real off = doubt * min(Real(4.0) * s, Real(1.0));
     const auto y = interpolant(s);
 
-    enclosed_piece<E, Real> place;
-    place.t = time(s, s);
+    enclosed_piece<E, Real> point;
+    point.t = time(s, s);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real slack = fma(off, delta[i], Real(rounding) * interpolant.size_of_terms(i));
-      place.y[i] = detail::known(y[i] - slack, y[i] + slack);
+      point.y[i] = detail::known(y[i] - slack, y[i] + slack);
     });
-    return place;
+    return point;
   }
 
  private:
@@ -171,7 +171,7 @@ SALTUS_FN typename form::template step_constants<interval<Real>> enclosed_consta
 
 }  // namespace detail
 
-/// The guards over pieces of a step and at places in it; time derivatives are per unit of time.
+/// The guards over pieces of a step and at points of it; time derivatives are per unit of time.
 template <class E, class Real>
 struct guard_enclosure {
   using form = detail::form_of_model<E>;
@@ -184,8 +184,8 @@ struct guard_enclosure {
     return form::guards_along(piece.t, piece.y, piece.f, detail::enclosed_constants<form, Real>(c));
   }
   SALTUS_FN_COLD vec<interval<Real>, E::ng> at(Real s, Real doubt) const {
-    const auto place = step(s, doubt);
-    return form::guard_values(place.t, place.y, detail::enclosed_constants<form, Real>(c));
+    const auto point = step(s, doubt);
+    return form::guard_values(point.t, point.y, detail::enclosed_constants<form, Real>(c));
   }
 };
 
@@ -289,7 +289,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& 
 template <class E, class Real>
 struct certified_bracket {
   bracket<E, Real> found;
-  Real undetermined;     ///< places judged by the computed sign
+  Real undetermined;     ///< points judged by the computed sign
   mask_of<Real> shrink;  ///< some piece could be decided only for the interpolant itself
 };
 
@@ -301,7 +301,7 @@ struct certifying {
   Real stuck;     ///< where consecutive undetermined pieces began; beyond the step if the last piece was determined
   vec<interval<Real>, E::ng> at_a;  ///< the guards at a
   mask_of<Real> open;
-  mask_of<Real> gave_up_delta;  ///< at this place, enclosures no longer include delta
+  mask_of<Real> gave_up_delta;  ///< at this point, enclosures no longer include delta
   mask_of<Real> failed;         ///< the last attempt was too wide
 };
 
@@ -401,7 +401,7 @@ SALTUS_FN void note_piece(certified_bracket<E, Real>& r, const certifying<E, Rea
   r.shrink = r.shrink | (m.decided & p.gave_up_delta);
 }
 
-/// The first bracket between two places of a step, as `detect` finds it, or the certainty that there is none. `side` is +1 or -1 for every
+/// The first bracket between two points of a step, as `detect` finds it, or the certainty that there is none. `side` is +1 or -1 for every
 /// armed guard, its side at `begin`, and 0 for the others; `end` is the end of the step.
 ///
 /// The search marches from begin to end. It passes a decided piece and tries a wider one next; it repeats an undecided piece at half its

@@ -202,9 +202,9 @@ SALTUS_FN_COLD void look_at_items(instance<E, Real>& x, int i, Real is_due, cons
                                   mask_of<Real> where, sensitivity why, const tolerances<E, Real>& tol) {
   const auto queue = queue_of<typename E::Model>(i);
   const Real latest = together_with(x, x.t);
-  for (int place = 0; place < queue.capacity; ++place) {
-    const int time = queue.time(place);
-    const auto comes = where & (is_due > Real(0.5)) & is_item_up_to(x, i, place, latest);
+  for (int rank = 0; rank < queue.capacity; ++rank) {
+    const int time = queue.time(rank);
+    const auto comes = where & (is_due > Real(0.5)) & is_item_up_to(x, i, rank, latest);
     for (int j = 0; j < E::directions; ++j)
       undefine(x, comes & !times_agree(x, moves[j], x.constants.discrete_rates[E::form::discretes * j + time], j, tol),
                why);

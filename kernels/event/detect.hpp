@@ -11,7 +11,7 @@
 
 namespace saltus {
 
-/// Guards at one place s in [0, 1] of a step, with their derivatives by s.
+/// Guards at one point s in [0, 1] of a step, with their derivatives by s.
 template <class E, class Real>
 struct guards_at {
   Real s;
@@ -36,7 +36,7 @@ SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
   return side;
 }
 
-/// The sides of the guards that are across at a place, reversed; 0 for the others.
+/// The sides of the guards that are across at a point, reversed; 0 for the others.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::ng> sides_beyond(const vec<Real, E::ng>& side, const with_rate<vec<Real, E::ng>>& g) {
   vec<Real, E::ng> beyond;
@@ -101,7 +101,7 @@ SALTUS_FN mask_of<Real> is_inside(Real s) {
 }
 
 /// Follows guard i to the bottom of its dip between a, where it falls, and b, where it rises. Each attempt goes to the minimum of the cubic
-/// through both, every third one to the middle. Returns the place, if any, at which the guard has left its side.
+/// through both, every third one to the middle. Returns the point, if any, at which the guard has left its side.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
                                           const guards_at<E, Real>& a, const guards_at<E, Real>& b,
@@ -134,7 +134,7 @@ SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step
   return r;
 }
 
-/// m ? a : b, place by place.
+/// m ? a : b, lane by lane.
 template <class E, class Real>
 SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a, const guards_at<E, Real>& b) {
   guards_at<E, Real> r;
@@ -174,7 +174,7 @@ SALTUS_FN Real guess_root(const vec<Real, E::ng>& side, const guards_at<E, Real>
   return select(is_safe, fma(-root, width, b.s), Real(-1.0));
 }
 
-/// The first bracket between two places of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the
+/// The first bracket between two points of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the
 /// step, or a crossing that was passed silently), and its end.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect(instance<E, Real>& x, const guards_on_step<E, Real>& on_step,

@@ -28,7 +28,7 @@ struct landing {
   Real crossing;           ///< number of a guard that has crossed just after this point; -1: none
 };
 
-/// The target seen from one place: of the guards that are across there, the one with the earliest estimated root; if none is across, the
+/// The target seen from one point: of the guards that are across there, the one with the earliest estimated root; if none is across, the
 /// armed guard expected to cross first.
 template <class Real>
 struct aim {
@@ -83,7 +83,7 @@ SALTUS_FN Real sum_of_newton(Real step, Real last) {
   return any(is_slow) ? select(is_slow, step / (Real(1.0) - ratio), step) : step;
 }
 
-/// The next place in a bracket that Newton's estimate has left: four times as far inside as the estimate is outside, at most the middle. An
+/// The next point in a bracket that Newton's estimate has left: four times as far inside as the estimate is outside, at most the middle. An
 /// end of the bracket is often nearer to the root than Newton's error.
 template <class E, class Real>
 SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int attempts) {
@@ -112,7 +112,7 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
     const Real newton = at + target.to_root;
     const Real far = at + select(target.unilateral, target.to_root, sum_of_newton(target.to_root, last));
     const Real next = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, attempts)));
-    // At a root to rounding, Newton's step may leave the bracket, one end of which is this place.
+    // At a root to rounding, Newton's step may leave the bracket, one end of which is this point.
     const auto arrived = abs(target.to_root) <= Real(0x1p-40);
     // If Newton's method squares its error in each step, the rest after this step needs no test.
     const auto squared = (abs(next - at) <= Real(0x1p-20)) & (abs(target.to_root) < Real(0x1p-7) * abs(last));
@@ -184,7 +184,7 @@ struct proven_bracket {
     return nothing & !widens & !ends;
   }
   SALTUS_FN mask_of<Real> holds(Real theta) const { return (theta > lo) & (theta < hi); }
-  /// The next place where Newton's is not to be used: ITP's, or an upper end that is not yet proven.
+  /// The next point where Newton's is not to be used: ITP's, or an upper end that is not yet proven.
   SALTUS_FN Real without_newton(int attempts) const {
     return select(proven, interpolate_truncate_project(attempts), hi);
   }

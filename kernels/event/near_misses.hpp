@@ -12,7 +12,7 @@ template <class E>
 inline constexpr bool watches_near_misses = E::form::keeps_derivatives&& E::form::model_guards > 0;
 
 namespace detail {
-/// The place in a step at which guard i turns around, in the lanes of `where`, in which it falls at the beginning of the step and rises at
+/// The point of a step at which guard i turns around, in the lanes of `where`, in which it falls at the beginning of the step and rises at
 /// its end: by regula falsi for its time derivative (Illinois).
 template <class E, class Real>
 SALTUS_FN_COLD guards_at<E, Real> turning_point(const guards_on_step<E, Real>& on_step, int i, Real rate_at_begin,

@@ -1,5 +1,5 @@
 // Detection for Taylor methods: the series of the guards are found in the same way, and Bernstein coefficients isolate their roots
-// (Nedialkov and Ramdani 3.1). All roots of these polynomials are found: no dip between two places is missed, however narrow. The truncated
+// (Nedialkov and Ramdani 3.1). All roots of these polynomials are found: no dip between two points is missed, however narrow. The truncated
 // rest of a series is of the size of the local error.
 #pragma once
 

@@ -11,11 +11,11 @@ SALTUS_FN Real together_with(const instance<E, Real>& x, Real t) {
   return t + rounding_of_time(x, t);
 }
 
-/// True if time event i has an item in this place, due at or before `latest`.
+/// True if time event i has an item of this rank, due at or before `latest`.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> is_item_up_to(const instance<E, Real>& x, int i, int place, Real latest) {
+SALTUS_FN mask_of<Real> is_item_up_to(const instance<E, Real>& x, int i, int rank, Real latest) {
   const auto queue = queue_of<typename E::Model>(i);
-  return (x.constants.d[queue.first] > Real(static_cast<double>(place))) & (x.constants.d[queue.time(place)] <= latest);
+  return (x.constants.d[queue.first] > Real(static_cast<double>(rank))) & (x.constants.d[queue.time(rank)] <= latest);
 }
 template <class E, class Real>
 SALTUS_FN mask_of<Real> has_items_up_to(const instance<E, Real>& x, int i, Real latest) {

@@ -80,18 +80,18 @@ SALTUS_FN_COLD suspected_guards<E, Real> suspect_unarmed(const instance<E, Real>
   else return suspect_guards(x, a);
 }
 
-/// The place in the step at which the first of the guards of `sides` that leaves its side and comes back before the end is beyond zero; 1
+/// The part of the step at which the first of the guards of `sides` that leaves its side and comes back before the end is beyond zero; 1
 /// if none does. `doubtful` as in `search`.
 template <class E, class Real>
-SALTUS_FN_COLD Real place_on_the_way(instance<E, Real>& x, const searched_step<E, Real>& step,
-                                     const vec<Real, E::ng>& sides, mask_of<Real> where, mask_of<Real>& doubtful) {
+SALTUS_FN_COLD Real part_on_the_way(instance<E, Real>& x, const searched_step<E, Real>& step,
+                                    const vec<Real, E::ng>& sides, mask_of<Real> where, mask_of<Real>& doubtful) {
   constexpr int most =
-      E::ng + 8;  // places examined: guards that stay beyond, and touches that rounding makes crossings
-  Real place = Real(1.0);
+      E::ng + 8;  // points examined: guards that stay beyond, and touches that rounding makes crossings
+  Real part = Real(1.0);
   search<E, Real> away{sides, step.begin, {}, mask_of<Real>::all(false)};
   doubtful = away.doubtful;
   auto open = where;
-  for (int places = 0; places < most && any(open); ++places) {
+  for (int points = 0; points < most && any(open); ++points) {
     look_for_roots<E, Real>(away, x, step, open);
     doubtful = doubtful | (open & away.doubtful);
     open = open & !doubtful & away.found.found & (away.found.hi < Real(1.0));
@@ -101,7 +101,7 @@ SALTUS_FN_COLD Real place_on_the_way(instance<E, Real>& x, const searched_step<E
     look_for_roots<E, Real>(back, x, step, open);
     doubtful = doubtful | (open & back.doubtful);
     const auto comes_back = open & !doubtful & back.found.found;
-    assign_where(comes_back, place, there.s);
+    assign_where(comes_back, part, there.s);
     open = open & !doubtful & !comes_back;
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto stays =
@@ -110,19 +110,19 @@ SALTUS_FN_COLD Real place_on_the_way(instance<E, Real>& x, const searched_step<E
     });
     away.from = select<E, Real>(open, there, away.from);
   }
-  return place;
+  return part;
 }
 
-/// Lanes in which `place` comes before the root that has been found, if any.
+/// Lanes in which `part` comes before the root that has been found, if any.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> comes_first(const searched_step<E, Real>& step, const search<E, Real>& s, Real place,
+SALTUS_FN mask_of<Real> comes_first(const searched_step<E, Real>& step, const search<E, Real>& s, Real part,
                                     mask_of<Real> where) {
-  const auto open = where & s.found.found & (place > s.found.lo) & (place < s.found.hi);
-  auto first = (!s.found.found) | (place <= s.found.lo);
+  const auto open = where & s.found.found & (part > s.found.lo) & (part < s.found.hi);
+  auto first = (!s.found.found) | (part <= s.found.lo);
   if (none(open)) return first;
   auto bracket = s.found;
   const auto root = root_on_dense<E, Real>(step.guards, s.side, bracket, open);
-  return first | (open & (place < root.theta));
+  return first | (open & (part < root.theta));
 }
 
 }  // namespace saltus

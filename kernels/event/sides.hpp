@@ -108,7 +108,7 @@ SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
   return (s < Real(0.0)) | ((s == Real(0.0)) & (side * rate < Real(0.0)));
 }
 
-/// The smallest Bernstein coefficient of the cubic Hermite polynomial between two places, without that of `a`: the cubic lies above it and
+/// The smallest Bernstein coefficient of the cubic Hermite polynomial between two points, without that of `a`: the cubic lies above it and
 /// `a` (interval exclusion: it lies in the hull of its coefficients). Here and below, rates are changes of a guard over the piece between
 /// them.
 template <class Real>
@@ -116,7 +116,7 @@ SALTUS_FN Real least_coefficient(const with_rate<Real>& a, const with_rate<Real>
   return min(min(fma(Real(1.0 / 3.0), a.rate, a.value), fma(Real(-1.0 / 3.0), b.rate, b.value)), b.value);
 }
 
-/// True for a guard that falls at one place and rises at the next, with tangents that meet at or below zero: it is error-prone (Compere
+/// True for a guard that falls at one point and rises at the next, with tangents that meet at or below zero: it is error-prone (Compere
 /// 5.2.1) and examined more closely even if the cubic excludes it. A convex dip lies above the point where the tangents at its ends meet.
 template <class Real>
 SALTUS_FN mask_of<Real> may_dip(const with_rate<Real>& a, const with_rate<Real>& b) {

@@ -393,7 +393,7 @@ struct describe {
         Model::history(past_point<Model, one, one>{{p}, one(0.0)}, y);
       }
     }
-    /// Names of the numbers that the engine keeps: fire_waiting, fire_time_0, fire_0_1 (number 1 of the item in place 0); random_key_0,
+    /// Names of the numbers that the engine keeps: fire_waiting, fire_time_0, fire_0_1 (number 1 of the item of rank 0); random_key_0,
     /// failures_draws_0.
     void fill_kept() {
       const auto keep = [&](int i, const char* name, const char* part, int k, int l, const char* about) {
@@ -411,10 +411,10 @@ struct describe {
           const auto queue = queue_of<Model>(i);
           if (queue.capacity == 0) return;
           keep(queue.first, name, "_waiting", -1, -1, "number of items under way");
-          for (int place = 0; place < v.capacity; ++place) {
-            keep(queue.time(place), name, "_time", place, -1, "time at which an item is due");
+          for (int rank = 0; rank < v.capacity; ++rank) {
+            keep(queue.time(rank), name, "_time", rank, -1, "time at which an item is due");
             for (int k = 0; k < v.carries; ++k)
-              keep(queue.carried(place, k), name, "", place, k, "a number that an item carries");
+              keep(queue.carried(rank, k), name, "", rank, k, "a number that an item carries");
           }
         });
       if constexpr (c::stream_count > 0) {

@@ -6,15 +6,15 @@
 
 namespace saltus::detail {
 
-/// The queue of a time event: the number of items waiting, then for each place a time and the numbers carried. Items stand in the order of
-/// their times, and items of one time in the order in which they were scheduled. Places behind the last item are zero. A number of items
+/// The queue of a time event: the number of items waiting, then for each rank a time and the numbers carried. Items stand in the order of
+/// their times, and items of one time in the order in which they were scheduled. Numbers behind the last item are zero. A number of items
 /// that cannot be marks a fault: -1 a delay that is none, capacity + 1 an item too many.
 struct queue_traits {
   int capacity, carries;
   int first;  ///< index of the number of items among the discrete variables; -1: the model schedules nothing
 
-  constexpr SALTUS_FN int time(int place) const { return first + 1 + place * (1 + carries); }
-  constexpr SALTUS_FN int carried(int place, int k) const { return time(place) + 1 + k; }
+  constexpr SALTUS_FN int time(int rank) const { return first + 1 + rank * (1 + carries); }
+  constexpr SALTUS_FN int carried(int rank, int k) const { return time(rank) + 1 + k; }
 };
 
 template <int N>

@@ -38,20 +38,20 @@ struct event_queue {
   SALTUS_FN event_queue(vec<Real, kinds<Model>::discrete_count>& all, int event) : d(all), is(queue_of<Model>(event)) {}
   SALTUS_FN Real& waiting() const { return d[is.first]; }
 
-  /// Schedules an item at t + delay, behind the first places; nothing if the delay never ends.
+  /// Schedules an item at t + delay, behind the first ranks; nothing if the delay never ends.
   SALTUS_FN void insert(Real t, Real delay, const Real (&carried)[most_carried > 0 ? most_carried : 1],
-                        int first_place) const {
+                        int first_rank) const {
     item one{t + delay, {}};
     for (int k = 0; k < most_carried; ++k) one.numbers[k] = carried[k];
     const auto sound = waiting() >= Real(0.0), right = delay >= Real(0.0);
     const auto comes = sound & right & (delay < Real(never_ends));
     const auto fits = comes & (waiting() < Real(static_cast<double>(is.capacity)));
     auto moves = mask_of<Real>::all(false);
-    for (int place = first_place; place < is.capacity; ++place) {
-      // Once the item has found its place, all behind it move on by one.
-      moves = moves | (fits & ((waiting() <= Real(static_cast<double>(place))) | (one.t < d[is.time(place)])));
-      exchange(moves, one.t, d[is.time(place)]);
-      for (int k = 0; k < is.carries; ++k) exchange(moves, one.numbers[k], d[is.carried(place, k)]);
+    for (int rank = first_rank; rank < is.capacity; ++rank) {
+      // Once the item has found its rank, all behind it move on by one.
+      moves = moves | (fits & ((waiting() <= Real(static_cast<double>(rank))) | (one.t < d[is.time(rank)])));
+      exchange(moves, one.t, d[is.time(rank)]);
+      for (int k = 0; k < is.carries; ++k) exchange(moves, one.numbers[k], d[is.carried(rank, k)]);
     }
     waiting() = select(fits, waiting() + Real(1.0), waiting());
     waiting() = select(comes & !fits, Real(is.capacity + 1.0), waiting());
@@ -63,9 +63,9 @@ struct event_queue {
   /// The first time after t; the largest number if none is waiting.
   SALTUS_FN static Real next(const vec<Real, kinds<Model>::discrete_count>& d, queue_traits is, Real t) {
     Real r = Real(limits<scalar_of<Real>>::largest);
-    for (int place = is.capacity - 1; place >= 0; --place) {
-      const Real time = d[is.time(place)];
-      r = select((d[is.first] > Real(static_cast<double>(place))) & (time > t), time, r);
+    for (int rank = is.capacity - 1; rank >= 0; --rank) {
+      const Real time = d[is.time(rank)];
+      r = select((d[is.first] > Real(static_cast<double>(rank))) & (time > t), time, r);
     }
     return r;
   }
@@ -76,9 +76,9 @@ struct event_queue {
     const int n = static_cast<int>(waiting());
     return n < 0 || n > is.capacity ? 0 : n;
   }
-  SALTUS_FN item at(int place) const {
-    item one{d[is.time(place)], {}};
-    for (int k = 0; k < most_carried; ++k) one.numbers[k] = k < is.carries ? d[is.carried(place, k)] : Real(0.0);
+  SALTUS_FN item at(int rank) const {
+    item one{d[is.time(rank)], {}};
+    for (int k = 0; k < most_carried; ++k) one.numbers[k] = k < is.carries ? d[is.carried(rank, k)] : Real(0.0);
     return one;
   }
   /// Number of items with times up to t.
@@ -87,11 +87,11 @@ struct event_queue {
     while (n < count() && bool(d[is.time(n)] <= t)) ++n;
     return n;
   }
-  SALTUS_FN void remove(int place) const {
+  SALTUS_FN void remove(int rank) const {
     const int last = count() - 1;
-    for (; place < last; ++place) {
-      d[is.time(place)] = d[is.time(place + 1)];
-      for (int k = 0; k < is.carries; ++k) d[is.carried(place, k)] = d[is.carried(place + 1, k)];
+    for (; rank < last; ++rank) {
+      d[is.time(rank)] = d[is.time(rank + 1)];
+      for (int k = 0; k < is.carries; ++k) d[is.carried(rank, k)] = d[is.carried(rank + 1, k)];
     }
     d[is.time(last)] = Real(0.0);
     for (int k = 0; k < is.carries; ++k) d[is.carried(last, k)] = Real(0.0);
@@ -109,7 +109,7 @@ struct event_queue {
 /// Schedules an item: `after` of `initial` and of transitions.
 template <class Model, class Real, class Delay, class... Numbers>
 SALTUS_FN void schedule_item(vec<Real, kinds<Model>::discrete_count>& d, int event, Real t, const Delay& delay,
-                             int first_place, const Numbers&... numbers) {
+                             int first_rank, const Numbers&... numbers) {
   constexpr int most = kinds<Model>::queues.most_carried;
   static_assert(kinds<Model>::schedules,
                 "no time event of the model is scheduled: give its entry a capacity, {fire, \"...\"}.scheduled(8)");
@@ -119,7 +119,7 @@ SALTUS_FN void schedule_item(vec<Real, kinds<Model>::discrete_count>& d, int eve
   Real carried[most > 0 ? most : 1] = {as_real<Real>(numbers)...};
   for (int k = sizeof...(numbers); k < most; ++k) carried[k] = Real(0.0);
   if (static_cast<int>(sizeof...(numbers)) > queue.is.carries || queue.is.capacity == 0) queue.refuse();
-  else queue.insert(t, as_real<Real>(delay), carried, first_place);
+  else queue.insert(t, as_real<Real>(delay), carried, first_rank);
 }
 
 /// Number of items of each time event that are due in the transition under way, the first ones of their queues; empty without queues.

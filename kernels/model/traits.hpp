@@ -209,7 +209,7 @@ struct record_table {
   int event[Events > 0 ? Events : 1];        ///< the time event of each record
   int record[Events > 0 ? Events : 1];       ///< the record of each time event; -1: it is not recorded
   int width[Events > 0 ? Events : 1];        ///< numbers in a row of each record
-  int place[Columns > 0 ? Columns : 1];      ///< of each column in a row
+  int in_row[Columns > 0 ? Columns : 1];     ///< of each column in a row
   int record_of[Columns > 0 ? Columns : 1];  ///< the record of each column
   int count;
   bool columns_are_right;  ///< each column belongs to a recorded time event
@@ -234,7 +234,7 @@ constexpr record_table<Events, Columns> make_record_table() {
       r.columns_are_right = r.columns_are_right && is_right;
       if (!is_right) continue;
       r.record_of[i] = r.record[c.event];
-      r.place[i] = r.width[r.record_of[i]]++;
+      r.in_row[i] = r.width[r.record_of[i]]++;
     }
   return r;
 }
@@ -432,7 +432,7 @@ template <class Model>
 inline constexpr auto record_table_of =
     detail::make_record_table<Model, detail::kinds<Model>::time_event_count, detail::kinds<Model>::column_count>();
 
-/// The record of a time event, -1 if it has none, and of a column; the place of a column in a row: constant if i is.
+/// The record of a time event, -1 if it has none, and of a column; the index of a column in a row: constant if i is.
 template <class Model>
 SALTUS_FN constexpr int record_of_event(int i) {
   return record_table_of<Model>.record[i];
@@ -443,7 +443,7 @@ SALTUS_FN constexpr int record_of_column(int i) {
 }
 template <class Model>
 SALTUS_FN constexpr int place_of_column(int i) {
-  return record_table_of<Model>.place[i];
+  return record_table_of<Model>.in_row[i];
 }
 /// The time event of a record, and the numbers in a row of it.
 template <class Model>

@@ -535,7 +535,7 @@ struct record_row {
     if (record_of_column<Model>(static_cast<int>(i)) != record) return Real(detail::no_number);
     return Real(numbers[place_of_column<Model>(static_cast<int>(i))]);
   }
-  /// Items of scheduled time events have numbers by place (event::each_due); rows have none: NaN.
+  /// Items of scheduled time events have numbers by rank (event::each_due); rows have none: NaN.
   SALTUS_FN Real operator[](int) const { return Real(detail::no_number); }
 };
 
@@ -662,13 +662,13 @@ struct event {
     const auto from = queue(static_cast<int>(i));
     int& left = at_hand.count[static_cast<int>(i)];
     int cancelled = 0;
-    for (int place = 0; place < from.count();) {
-      if (!bool(which(from.at(place)))) {
-        ++place;
+    for (int rank = 0; rank < from.count();) {
+      if (!bool(which(from.at(rank)))) {
+        ++rank;
         continue;
       }
-      from.remove(place);
-      if (place < left) --left;
+      from.remove(rank);
+      if (rank < left) --left;
       ++cancelled;
     }
     return cancelled;
