@@ -66,8 +66,7 @@ cost cost_of(const host::plan& p, host::backend& where) {
   };
   const double wall = now(CLOCK_MONOTONIC), processor = processor_seconds();
   const host::cancellation stop;
-  host::run_ensemble(
-      p, where, [](const host::chunk_data&, const host::tally&) {}, [](std::int64_t) {}, stop);
+  host::run_ensemble(p, where, stop);
   const double per_instance = 1e9 / static_cast<double>(p.count);
   const cost r{per_instance * (now(CLOCK_MONOTONIC) - wall), per_instance * (processor_seconds() - processor), 0};
   getrusage(RUSAGE_SELF, &after);

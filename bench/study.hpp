@@ -73,8 +73,7 @@ inline duration time_of(const host::plan& p, host::backend& where) {
   do {
     const double cpu = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
-    host::run_ensemble(
-        p, where, [](const host::chunk_data&, const host::tally&) {}, [](std::int64_t) {}, stop);
+    host::run_ensemble(p, where, stop);
     sum.wall += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     sum.cpu += cpu_seconds() - cpu;
     ++runs;

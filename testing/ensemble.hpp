@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cpu_backend.hpp"
 #include "backend/make.hpp"
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
@@ -81,37 +80,34 @@ inline outcome run(host::plan p) {
   for (const auto counter : abi::counter_members<std::vector<long long>>) (r.*counter).resize(n);
   const auto names = host::event_names(p.model);
   const auto backend = host::make_cpu_backend(r.plan);
-  const host::cancellation stop;
-  r.summary = host::run_ensemble(
-      r.plan, *backend,
-      [&](const host::chunk_data& c, const host::tally&) {
-        const auto first = static_cast<std::size_t>(c.first_id), count = static_cast<std::size_t>(c.count);
-        const auto copy = [&](const auto& from, auto& to, std::size_t columns, std::size_t row) {
-          for (std::size_t j = 0; j < columns; ++j)
-            for (std::size_t i = 0; i < count * row; ++i) to[(j * n + first) * row + i] = from[j * count * row + i];
-        };
-        copy(c.final_state, r.final_state, ns, 1), copy(c.final_output, r.final_output, no, 1),
-            copy(c.final_discrete, r.final_discrete, nd, 1);
-        copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.exception, r.exception, 1, 1);
-        copy(c.reductions, r.reductions, nr, 1);
-        for (const auto counter : abi::counter_members<std::vector<long long>>) copy(c.*counter, r.*counter, 1, 1);
-        copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
-        if (!c.dependent.empty()) copy(c.dependent, r.dependent, 1, 1);
-        copy(c.switched, r.switched, 1, 1), copy(c.switched_to, r.switched_to, 1, 1);
-        copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
-        copy(c.samples, r.samples, ks, nt);
-        copy(c.final_derivative, r.final_derivative, host::sensitivity_columns(p), 1);
-        if (kd > 0) copy(c.sensitivity, r.sensitivity, 1, 1);
-        c.log.for_each([&](const host::event_row& e) {
-          r.log.push_back({c.first_id + e.slot,
-                           e.time,
-                           names[static_cast<std::size_t>(e.guard)],
-                           {e.before, e.before + nl},
-                           {e.after, e.after + nl},
-                           {e.before + nl, e.before + nl + kd}});
-        });
-      },
-      [](std::int64_t) {}, stop);
+  const auto write = [&](const host::chunk_data& c, const host::tally&) {
+    const auto first = static_cast<std::size_t>(c.first_id), count = static_cast<std::size_t>(c.count);
+    const auto copy = [&](const auto& from, auto& to, std::size_t columns, std::size_t row) {
+      for (std::size_t j = 0; j < columns; ++j)
+        for (std::size_t i = 0; i < count * row; ++i) to[(j * n + first) * row + i] = from[j * count * row + i];
+    };
+    copy(c.final_state, r.final_state, ns, 1), copy(c.final_output, r.final_output, no, 1),
+        copy(c.final_discrete, r.final_discrete, nd, 1);
+    copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.exception, r.exception, 1, 1);
+    copy(c.reductions, r.reductions, nr, 1);
+    for (const auto counter : abi::counter_members<std::vector<long long>>) copy(c.*counter, r.*counter, 1, 1);
+    copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
+    if (!c.dependent.empty()) copy(c.dependent, r.dependent, 1, 1);
+    copy(c.switched, r.switched, 1, 1), copy(c.switched_to, r.switched_to, 1, 1);
+    copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
+    copy(c.samples, r.samples, ks, nt);
+    copy(c.final_derivative, r.final_derivative, host::sensitivity_columns(p), 1);
+    if (kd > 0) copy(c.sensitivity, r.sensitivity, 1, 1);
+    c.log.for_each([&](const host::event_row& e) {
+      r.log.push_back({c.first_id + e.slot,
+                       e.time,
+                       names[static_cast<std::size_t>(e.guard)],
+                       {e.before, e.before + nl},
+                       {e.after, e.after + nl},
+                       {e.before + nl, e.before + nl + kd}});
+    });
+  };
+  r.summary = host::run_ensemble(r.plan, *backend, host::cancellation(), {.write = write});
   // Chunks arrive in any order; the rows of one instance are in order. The comparison avoids "<", because a compiler that knows the kernels
   // would look for a template of that name.
   std::stable_sort(r.log.begin(), r.log.end(), [](const auto& a, const auto& b) { return b.instance > a.instance; });

@@ -12,11 +12,10 @@
 
 #include "backend/cuda/throughput.hpp"
 #include "base/error.hpp"
-#include "bench/advise.hpp"
+#include "bench/advice.hpp"
 #include "bench/bench.hpp"
 #include "bench/energy.hpp"
 #include "bench/flops.hpp"
-#include "bench/peak.hpp"
 #include "ensemble/pilot.hpp"
 #include "ensemble/sampler.hpp"
 #include "linear/complex.hpp"
@@ -279,13 +278,11 @@ TEST_F(cost_of_files, are_predicted_by_the_pilot_and_come_true) {
   std::int64_t rows = 0;
   {
     host::netcdf_writer writer(file, p, host::provenance{});
-    const auto s = host::run_ensemble(
-        p, *where,
-        [&](const host::chunk_data& chunk, const host::tally&) {
-          rows += static_cast<std::int64_t>(chunk.log.slot.size());
-          writer.write(chunk);
-        },
-        [](std::int64_t) {}, go_on);
+    const auto s =
+        host::run_ensemble(p, *where, go_on, {.write = [&](const host::chunk_data& chunk, const host::tally&) {
+                             rows += static_cast<std::int64_t>(chunk.log.slot.size());
+                             writer.write(chunk);
+                           }});
     EXPECT_GT(s.bytes, 0);
     EXPECT_GT(s.kernel_seconds, 0);
     EXPECT_LE(s.kernel_seconds, s.wall_seconds);

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ensemble/dependent.hpp"
+#include "ensemble/explained_ends.hpp"
 #include "event_runs.hpp"
 #include "same_bits.hpp"
 

@@ -18,9 +18,8 @@ namespace {
 std::vector<host::chunk_data> chunks_of(const host::plan& p) {
   std::vector<host::chunk_data> r;
   const host::cancellation stop;
-  host::run_ensemble(
-      p, *host::make_cpu_backend(p), [&](const host::chunk_data& c, const host::tally&) { r.push_back(c); },
-      [](std::int64_t) {}, stop);
+  host::run_ensemble(p, *host::make_cpu_backend(p), stop,
+                     {.write = [&](const host::chunk_data& c, const host::tally&) { r.push_back(c); }});
   std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
   return r;
 }

@@ -60,8 +60,7 @@ answer measure(const request& r, const setup& s) {
   const stopwatch time;
   int passes = 0;
   do {
-    const auto run = host::run_ensemble(
-        plan, *where, [](const host::chunk_data&, const host::tally&) {}, [](std::int64_t) {}, stop);
+    const auto run = host::run_ensemble(plan, *where, stop);
     ++passes;
     a.steps = static_cast<double>(run.counts.steps + run.counts.rejected) / n;
     a.rescued = run.counts.rescued();

@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "bench/energy.hpp"
-#include "bench/peak.hpp"
+#include "bench/flops.hpp"
 #include "compile/chosen_shape.hpp"
 #include "ensemble/pipeline.hpp"
 #include "result/output.hpp"
@@ -90,13 +90,11 @@ run_summary run_once(const plan& p, backend& where, const std::function<void(con
   std::unique_ptr<result_output> file;
   const auto begin = monotonic_clock::now();
   if (!p.file.empty()) file = make_output(there.path, p, provenance_of(p, where, "saltus bench"), existing::replaced);
-  auto summary = run_ensemble(
-      p, where,
-      [&](const chunk_data& chunk, const tally& counts) {
-        if (file) file->write(chunk, counts);
-        if (look) look(chunk);
-      },
-      [](std::int64_t) {}, stop);
+  const auto write = [&](const chunk_data& chunk, const tally& counts) {
+    if (file) file->write(chunk, counts);
+    if (look) look(chunk);
+  };
+  auto summary = run_ensemble(p, where, stop, {.write = write});
   if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
   if (file) file->close(summary.wall_seconds, summary.statistics);
   summary.wall_seconds = seconds_since(begin);

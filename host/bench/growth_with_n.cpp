@@ -23,8 +23,7 @@ std::vector<std::int64_t> counts() {
 /// Seconds of one run without compilation.
 double one_run(const plan& p, backend& where, const cancellation& stop) {
   const auto begin = monotonic_clock::now();
-  const auto summary = run_ensemble(
-      p, where, [](const chunk_data&, const tally&) {}, [](std::int64_t) {}, stop);
+  const auto summary = run_ensemble(p, where, stop);
   if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
   return seconds_since(begin) - summary.stiff_compile_seconds - summary.rescue_compile_seconds;
 }

@@ -16,8 +16,7 @@
 #include "base/error.hpp"
 #include "ensemble/chunk_queue.hpp"
 #include "ensemble/crash.hpp"
-#include "ensemble/dependent.hpp"
-#include "ensemble/first_not_finite.hpp"
+#include "ensemble/explained_ends.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/order.hpp"
 #include "ensemble/rescue.hpp"
@@ -106,33 +105,28 @@ class account {
 /// The stages of the pipeline and their shared data.
 class ensemble_run {
  public:
-  ensemble_run(const plan& p, backend& where, const chunk_writer& write,
-               const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept,
-               const std::function<bool(const sensitivity_indices&)>& grow)
+  ensemble_run(const plan& p, backend& where, const cancellation& stop, const ensemble_calls& calls)
       : plan_(p),
         where_(where),
-        write_(write),
-        progress_(progress),
-        grow_(grow),
+        calls_(calls),
         stop_(stop),
         ending_(stop.within()),
-        kept_(kept),
-        from_(kept ? kept->taken_from() : nullptr),
-        queue_(p, where, kept ? kept->stored() : std::vector<id_range>(), from_, kept && kept->is_all_there_is()),
+        kept_(calls.kept),
+        from_(kept_ ? kept_->taken_from() : nullptr),
+        queue_(p, where, kept_ ? kept_->stored() : std::vector<id_range>(), from_, kept_ && kept_->is_all_there_is()),
         values_(p),
         statistics_(p),
         indices_(indices_setup_of(p)),
-        stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
-        lasting_(p, fallback_integrator::duty::hand_over_for_long, ending_, [this] { progress_(0); }),
-        rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }),
-        dependencies_(p, ending_),
-        numbers_(p, ending_),
+        stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { calls_.progress(0); }),
+        lasting_(p, fallback_integrator::duty::hand_over_for_long, ending_, [this] { calls_.progress(0); }),
+        rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { calls_.progress(0); }),
+        ends_(p, ending_),
         account_(queue_) {}
 
   run_summary run() {
     const auto busy_before = where_.busy_seconds();
     do {
-      const call_watch watch(stop_, [this] { progress_(0); });  // checks the clock even when no instance reports
+      const call_watch watch(stop_, [this] { calls_.progress(0); });  // checks the clock even when no instance reports
       run_pipeline();
     } while (has_grown());
     run_summary sum = account_.close(queue_.handed_out(), queue_.not_handed_out());
@@ -170,7 +164,7 @@ class ensemble_run {
   }
 
   bool has_grown() {
-    if (!grow_ || ending_ || !grow_(indices_.finish())) return false;
+    if (!calls_.grow || ending_ || !calls_.grow(indices_.finish())) return false;
     statistics_.grow();
     indices_.grow(plan_.design.count);
     return true;
@@ -222,7 +216,7 @@ class ensemble_run {
       chunk->preset();
       kept_->load(range, *chunk, counts);
       chunk->note_writer_on_host();
-      progress_(range.count);
+      calls_.progress(range.count);
       return handed.release();
     }
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
@@ -240,7 +234,7 @@ class ensemble_run {
     {
       const timed here(account_.in_backend());
       const auto finished = [this](std::int64_t some) {
-        progress_(some);
+        calls_.progress(some);
         return !ending_;
       };
       try {
@@ -257,7 +251,7 @@ class ensemble_run {
     auto& chunk = *handed->chunk;
     if (!handed->range.is_kept) finish(chunk, handed->range);
     else if (!plan_.rows) return handed.release();  // its statistics and counts were kept, too
-    if (plan_.rows && !handed->range.is_kept) numbers_.look_at(chunk);
+    if (plan_.rows && !handed->range.is_kept) ends_.find_not_finite(chunk);
     make_statistics(plan_, chunk);
     chunk.indices = indices_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
     handed->counts.add(chunk);
@@ -271,7 +265,7 @@ class ensemble_run {
     if (kept_) kept_->keep(chunk, handed->counts);
     statistics_.add(chunk);
     indices_.add(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data(), std::move(chunk.indices));
-    write_(chunk, handed->counts);
+    calls_.write(chunk, handed->counts);
     where_.chunks().put(std::move(handed->chunk));
     queue_.is_written(handed->range);
   }
@@ -284,7 +278,7 @@ class ensemble_run {
     try {
       if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_), lasting_.carry_on(chunk, ending_);
       if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
-      if (plan_.rows) dependencies_.look_at(chunk);
+      if (plan_.rows) ends_.find_dependent(chunk);
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
     chunk.log_kept_rows(plan_.logged);
   }
@@ -308,9 +302,7 @@ class ensemble_run {
   monotonic_clock::time_point begin_ = monotonic_clock::now();
   const plan& plan_;
   backend& where_;
-  const chunk_writer& write_;
-  const std::function<void(std::int64_t)>& progress_;
-  const std::function<bool(const sensitivity_indices&)>& grow_;
+  const ensemble_calls& calls_;
   const cancellation& stop_;
   const cancellation ending_;  ///< cancelled by `stop_`, or when the model has crashed
   kept_chunks* kept_;
@@ -321,8 +313,7 @@ class ensemble_run {
   indices_sum indices_;
   work_order by_work_;
   fallback_integrator stiff_, lasting_, rescuer_;
-  dependency_finder dependencies_;
-  not_finite_finder numbers_;
+  end_explainer ends_;
   account account_;
 };
 
@@ -349,10 +340,8 @@ void add(run_summary& sum, const run_summary& more) {
   sum.bytes += more.bytes;
 }
 
-run_summary run_ensemble(const plan& p, backend& where, const chunk_writer& write,
-                         const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept,
-                         const std::function<bool(const sensitivity_indices&)>& grow) {
-  return ensemble_run(p, where, write, progress, stop, kept, grow).run();
+run_summary run_ensemble(const plan& p, backend& where, const cancellation& stop, const ensemble_calls& calls) {
+  return ensemble_run(p, where, stop, calls).run();
 }
 
 }  // namespace saltus::host

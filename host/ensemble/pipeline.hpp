@@ -47,19 +47,24 @@ struct run_summary {
 /// Adds the summary of a continued run with more instances.
 void add(run_summary& sum, const run_summary& more);
 
-/// Receives a chunk and the counts of its instances; a kept chunk without rows has counts alone.
-using chunk_writer = std::function<void(const chunk_data&, const tally&)>;
+/// What a run tells and asks while it goes on, from some thread.
+struct ensemble_calls {
+  /// Receives each chunk when it has ended, and the counts of its instances; a kept chunk without rows has counts alone.
+  /// In any order, one at a time.
+  std::function<void(const chunk_data&, const tally&)> write = [](const chunk_data&, const tally&) {};
+  /// Receives the number of instances that have ended since its last call.
+  std::function<void(std::int64_t)> progress = [](std::int64_t) {};
+  /// Instances that it has are not integrated again; if it names a source of instances, only those are integrated; and
+  /// chunks that end are given to it before they are written. Null: there is none.
+  kept_chunks* kept = nullptr;
+  /// Called when all instances have ended; may double the samples of the plan (double_samples), and returns whether it
+  /// has: these are then run.
+  std::function<bool(const sensitivity_indices&)> grow = {};
+};
 
-/// Runs every instance of the plan. `write` receives each chunk when it has ended, in any order, one at a time, from
-/// some thread. `progress` is told the number of instances that have ended since its last call. Cancelling `stop` ends
-/// the run early: chunks that were not begun are not written, and their instances count as not_run. Fallback
-/// integrators run beside the backend, on other threads of the host if there are any. Instances that `kept` has left
-/// are not integrated again; if it names a source of instances, only those are integrated; and chunks that end are
-/// given to it before they are written. When all instances have ended, the run calls `grow`, which may double the
-/// samples of the plan (double_samples) and returns whether it has; these are then run. Checks that every instance is
-/// ok, rescued, failed or not finished.
-run_summary run_ensemble(const plan& p, backend& where, const chunk_writer& write,
-                         const std::function<void(std::int64_t)>& progress, const cancellation& stop,
-                         kept_chunks* kept = nullptr, const std::function<bool(const sensitivity_indices&)>& grow = {});
+/// Runs every instance of the plan. Cancelling `stop` ends the run early: chunks that were not begun are not written, and
+/// their instances count as not_run. Fallback integrators run beside the backend, on other threads of the host if there
+/// are any. Checks that every instance is ok, rescued, failed or not finished.
+run_summary run_ensemble(const plan& p, backend& where, const cancellation& stop, const ensemble_calls& calls = {});
 
 }  // namespace saltus::host

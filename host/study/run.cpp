@@ -32,7 +32,7 @@ existing older_of(const run_options& options) { return options.replace ? existin
 /// Checks the output before anything is compiled: a run must not discover after an hour that it cannot write.
 void check_output(const plan& p, const std::string& file, existing older, const run_listener& listener) {
   if (file.empty()) return;
-  journal::check_place(p.file);
+  journal::check_folder(p.file);
   journal::sweep(p.file);
   auto inputs = p.inputs;
   for (const auto& header : files_of_model(p.model)) inputs.push_back(header);
@@ -198,26 +198,23 @@ run_summary integrate_until_certain(plan& p, backend& where, const cancellation&
     double_samples(p);
     return true;
   };
-  return run_ensemble(
-      p, where, [](const chunk_data&, const tally&) {}, listener.progress, stop, nullptr, grow);
+  return run_ensemble(p, where, stop, {.progress = listener.progress, .grow = grow});
 }
 
 /// Integrates all instances into `out`; on failure keeps the instances in the file.
 run_summary integrate_into(run_output& out, const plan& p, backend& where, const cancellation& stop,
                            const run_listener& listener) {
   const cancellation ending = stop.within();
+  const auto write = [&](const chunk_data& chunk, const tally& counts) {
+    try {
+      out.write(chunk, counts);
+    } catch (...) {
+      ending.cancel();  // instances under way could not be kept
+      throw;
+    }
+  };
   try {
-    return run_ensemble(
-        p, where,
-        [&](const chunk_data& chunk, const tally& counts) {
-          try {
-            out.write(chunk, counts);
-          } catch (...) {
-            ending.cancel();  // instances under way could not be kept
-            throw;
-          }
-        },
-        listener.progress, ending, &out);
+    return run_ensemble(p, where, ending, {.write = write, .progress = listener.progress, .kept = &out});
   } catch (const std::exception& e) {
     listener.ends();
     out.keep_what_is_finished(e.what());

@@ -61,9 +61,8 @@ run_report so_far(const std::filesystem::path& folder, const output_maker& make,
   kept_alone chunks(kept);
   no_backend nowhere(origin);
   const auto out = make(r.what, origin);
-  r.summary = run_ensemble(
-      r.what, nowhere, [&](const chunk_data& chunk, const tally& counts) { out->write(chunk, counts); },
-      [](std::int64_t) {}, stop, &chunks);
+  const auto write = [&](const chunk_data& chunk, const tally& counts) { out->write(chunk, counts); };
+  r.summary = run_ensemble(r.what, nowhere, stop, {.write = write, .kept = &chunks});
   if (stop) throw error(exit_interrupted, fmt::format("{}: interrupted while it was read", folder.string()));
   out->close(r.summary.wall_seconds, r.summary.statistics, r.summary.indices);
   r.device = origin.device;
