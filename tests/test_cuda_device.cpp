@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "backend/cpu_backend.hpp"
 #include "backend/cuda/devices.hpp"
+#include "backend/make.hpp"
 #include "base/error.hpp"
 #include "chunk_difference.hpp"
 #include "ensemble/sampler.hpp"

@@ -30,7 +30,6 @@
 #include "result/reader.hpp"
 #include "study/prepare.hpp"
 #include "study/run.hpp"
-#include "study/share.hpp"
 #include "variables_of.hpp"
 
 namespace saltus::host {

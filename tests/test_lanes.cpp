@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu_backend.hpp"
+#include "backend/make.hpp"
 #include "base/by_turns.hpp"
 #include "base/paths.hpp"
 #include "compile/chosen_shape.hpp"

@@ -1,9 +1,8 @@
-#include "backend/cpu_backend.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "backend/make.hpp"
 #include "base/error.hpp"
 #include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "backend/cpu_backend.hpp"
 #include "backend/cuda/devices.hpp"
 #include "backend/shared.hpp"
 #include "base/error.hpp"

@@ -15,4 +15,7 @@ std::unique_ptr<backend> make_backend_of_all(const plan& p, const cancellation& 
 /// Cancelling `stop` ends the compiler.
 std::unique_ptr<backend> make_backend(const plan& p, const cancellation& stop = {});
 
+/// CPU lanes; compiles the module if it is not in the cache, unless `stop` is cancelled. Throws `error`.
+std::unique_ptr<backend> make_cpu_backend(const plan& p, const cancellation& stop = {});
+
 }  // namespace saltus::host

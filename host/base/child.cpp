@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/files.hpp"
-#include "base/signal_text.hpp"
+#include "base/message.hpp"
 
 namespace saltus::host {
 

@@ -1,8 +1,12 @@
 #include "base/message.hpp"
 
+#include <string.h>
+
 #include <cerrno>
 #include <cstring>
 #include <new>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -18,6 +22,12 @@ std::string message_of(const std::exception& e) {
   // std::thread says only this; TBB adds a few words before it.
   if (std::string(e.what()).ends_with(std::strerror(EAGAIN))) return std::string("no thread can be started") + remedy;
   return e.what();
+}
+
+std::string signal_text(int number) {
+  if (number == 0) return "exit was called";
+  const char* name = ::sigabbrev_np(number);
+  return fmt::format("SIG{} ({})", name ? name : std::to_string(number).c_str(), ::strsignal(number));
 }
 
 }  // namespace saltus::host

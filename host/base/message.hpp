@@ -1,4 +1,4 @@
-// The program's message about an exception.
+// Messages about exceptions and signals.
 #pragma once
 
 #include <exception>
@@ -8,5 +8,8 @@ namespace saltus::host {
 
 /// The message for the user; if the system refused memory or a thread, it includes the remedy.
 std::string message_of(const std::exception& e);
+
+/// "SIGSEGV (Segmentation fault)"; for 0: "exit was called".
+std::string signal_text(int number);
 
 }  // namespace saltus::host

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "base/json.hpp"
+#include "bench/options.hpp"
 #include "bench/spread.hpp"
 #include "spec/plan.hpp"
 
@@ -54,5 +56,9 @@ std::string name_of(const method_choice& choice, const plan& asked);
 
 std::string text_of(const advice& found);
 json json_of(const advice& found);
+
+/// Finds the method, controller and detection that reach the requested accuracy in the shortest time. It measures and
+/// recommends; it changes nothing. Throws `error`: exit_usage for a spec without a tolerance, exit_failure if there is no reference.
+advice advise(const bench_options& options, const cancellation& stop);
 
 }  // namespace saltus::host

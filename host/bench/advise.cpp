@@ -1,5 +1,3 @@
-#include "bench/advise.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,6 +9,7 @@
 #include "backend/make.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "bench/advice.hpp"
 #include "bench/sample_runner.hpp"
 #include "bench/trials.hpp"
 #include "compile/chosen_shape.hpp"

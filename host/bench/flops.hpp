@@ -10,6 +10,7 @@
 
 #include "ensemble/tally.hpp"
 #include "spec/plan.hpp"
+#include "spec/spec_choices.hpp"
 
 namespace saltus::host {
 
@@ -35,5 +36,10 @@ double complex_solve_operations(double n);
 /// The operations of a run with these counts. Nothing if the model's functions could not be counted, or if instances
 /// changed to another method. For implicit methods, a sweep of derivatives counts as one right-hand side.
 std::optional<operations> operations_of(const plan& p, const tally& counts);
+
+/// Peak floating-point operations per second of `threads` concurrent threads of this machine: independent multiply-adds
+/// (two operations each) in a module that is compiled for this machine like a model. The measurement takes some 0.1 s
+/// of each thread, and a compilation on first use. It counts processor time, so other programs do not affect it.
+double cpu_peak_flops(precision_kind precision, int threads);
 
 }  // namespace saltus::host

@@ -1,5 +1,3 @@
-#include "bench/peak.hpp"
-
 #include <algorithm>
 #include <ctime>
 #include <thread>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/paths.hpp"
+#include "bench/flops.hpp"
 #include "compile/compiler.hpp"
 #include "compile/lane_shape.hpp"
 

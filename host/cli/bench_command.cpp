@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "bench/advice.hpp"
-#include "bench/advise.hpp"
 #include "bench/bench.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"

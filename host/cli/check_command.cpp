@@ -15,8 +15,8 @@
 #include "cli/interrupt.hpp"
 #include "spec/design.hpp"
 #include "spec/methods.hpp"
+#include "spec/names.hpp"
 #include "study/check.hpp"
-#include "study/lint.hpp"
 
 namespace saltus::host {
 
@@ -63,14 +63,16 @@ json records_json(const plan& p) {
 }
 
 json check_json(const plan& p, const check_report& r) {
-  json guards = json::array(), time_events = json::array();
-  for (const auto& g : p.model.guards) guards.push_back(g.name);
-  for (const auto& i : p.model.time_events) time_events.push_back(i.name);
-  json all{{"model", p.model.name},    {"method", no_method_for(p.model).empty() ? method_name(p) : "none"},
-           {"instances", p.count},     {"t", json::array({p.t_begin, p.t_end})},
-           {"guards", guards},         {"time_events", time_events},
-           {"tables", tables_json(p)}, {"records", records_json(p)},
-           {"file", p.file},           {"bytes", r.result_bytes},
+  json all{{"model", p.model.name},
+           {"method", no_method_for(p.model).empty() ? method_name(p) : "none"},
+           {"instances", p.count},
+           {"t", json::array({p.t_begin, p.t_end})},
+           {"guards", names_of(p.model.guards)},
+           {"time_events", names_of(p.model.time_events)},
+           {"tables", tables_json(p)},
+           {"records", records_json(p)},
+           {"file", p.file},
+           {"bytes", r.result_bytes},
            {"warnings", p.warnings}};
   if (r.pilot) {
     all["chunk"] = r.pilot->chunk_size;
@@ -125,9 +127,7 @@ void print_plan(const plan& p) {
   std::vector<std::string> guards;
   for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, name_of(g.direction)));
   tell("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
-  std::vector<std::string> time_events;
-  for (const auto& i : p.model.time_events) time_events.push_back(i.name);
-  if (!time_events.empty()) tell("times      {}\n", fmt::join(time_events, ", "));
+  if (!p.model.time_events.empty()) tell("times      {}\n", fmt::join(names_of(p.model.time_events), ", "));
   for (std::size_t j = 0; j < p.model.tables.size(); ++j) {
     const auto& times = p.tables->all()[j].knots.times;
     tell("table      {}: {} knots from {:g} to {:g}, {}{}\n", p.model.tables[j].name, times.size(), times.front(),

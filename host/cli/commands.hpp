@@ -1,13 +1,21 @@
-// The commands, one file each: they call the library, and print its results as text or as JSON.
+// The commands, one file each: they call the library, and print its results as text or as JSON. At the end: what
+// several of them print.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "abi/module.hpp"
+#include "base/json.hpp"
 #include "bench/options.hpp"
+#include "cli/progress.hpp"
 #include "cli/tell.hpp"
+#include "ensemble/indices.hpp"
+#include "spec/model.hpp"
 #include "study/prepare.hpp"
+#include "study/run.hpp"
 
 namespace saltus::host {
 
@@ -37,7 +45,6 @@ int run(const run_arguments& a, const std::vector<std::string>& command);
 int gather(const run_arguments& a, const std::vector<std::string>& command);
 /// Computes Lyapunov exponents of the instances of a study.
 int lyapunov(const run_arguments& a, const std::vector<std::string>& command);
-/// The process that a run has started beside itself, with the run's arguments.
 int bench(const run_arguments& a, bench_options options, bool advises);
 /// Indices of a result file, for the named outcomes; for all if none are named.
 int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json);
@@ -48,5 +55,22 @@ int doctor(bool as_json, bool measure);
 int clear_cache(bool as_json);
 
 void print_warnings(const plan& p);
+
+/// Sensitivity indices.
+void print_indices(const sensitivity_indices& s);
+json indices_json(const sensitivity_indices& s);
+
+/// The structural analysis of a model: index and degrees of freedom; also Sigma with offsets if the index is above 0 or the equations are of any order.
+void print_structure(const model& m);
+/// The same in full; null if the equations could not be recorded.
+json structure_json(const model& m);
+
+/// Calls `how`, which makes the run, with a listener, and prints its report. Returns the exit code.
+int run_and_tell(const run_arguments& a, const std::function<run_report(const run_listener&)>& how);
+
+/// A listener that shows reports on stderr; `bar` must live as long.
+run_listener listener_of(bool quiet, std::optional<progress>& bar);
+/// Prints the failures of a run on stderr.
+void say_what_went_wrong(const run_report& r);
 
 }  // namespace saltus::host

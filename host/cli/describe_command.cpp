@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/structure_command.hpp"
 #include "compile/derivative_arrays.hpp"
 #include "compile/elimination.hpp"
 

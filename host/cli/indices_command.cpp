@@ -1,5 +1,4 @@
 // saltus sensitivity.
-#include "cli/indices_command.hpp"
 
 #include <algorithm>
 #include <cmath>

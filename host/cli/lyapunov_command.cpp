@@ -12,7 +12,6 @@
 #include "base/json.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/run_command.hpp"
 #include "result/reader.hpp"
 #include "study/lyapunov.hpp"
 

@@ -34,7 +34,6 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
-#include "cli/run_command.hpp"
 #include "cli/run_options.hpp"
 #include "ensemble/model_call.hpp"
 #include "result/hdf5.hpp"

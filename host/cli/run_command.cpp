@@ -1,5 +1,4 @@
 // saltus run.
-#include "cli/run_command.hpp"
 
 #include <optional>
 
@@ -12,7 +11,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/indices_command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "compile/compiling_note.hpp"
@@ -20,7 +18,7 @@
 #include "ensemble/run_statistics.hpp"
 #include "result/format.hpp"
 #include "study/rerun.hpp"
-#include "study/share.hpp"
+#include "study/run.hpp"
 
 namespace saltus::host {
 

@@ -1,5 +1,3 @@
-#include "cli/structure_command.hpp"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/commands.hpp"
 #include "cli/tell.hpp"
 #include "structure/analysis.hpp"
 
@@ -23,7 +22,7 @@ std::vector<std::string> called(const std::vector<int>& which, const std::vector
   for (const int i : which) r.push_back(names[static_cast<std::size_t>(i)]);
   return r;
 }
-std::string listed(const std::vector<int>& which, const std::vector<std::string>& names) {
+std::string names_listed(const std::vector<int>& which, const std::vector<std::string>& names) {
   const auto all = called(which, names);
   if (all.size() <= most_shown) return fmt::format("{}", fmt::join(all, ", "));
   return fmt::format("{}, ... {}", fmt::join(all.begin(), all.begin() + most_shown - 1, ", "), all.back());
@@ -58,12 +57,12 @@ std::string answers_text(const structural_mode& mode, const conditions& known) {
 void print_singular(const singular_part& part, const equation_record& record) {
   if (!part.surplus_equations.empty())
     tell("  structurally singular: {} in no more than {}: {}{}{}\n", counted(part.surplus_equations.size(), "equation"),
-         counted(part.surplus_unknowns.size(), "unknown"), listed(part.surplus_equations, record.equation_names),
-         part.surplus_unknowns.empty() ? "" : " in ", listed(part.surplus_unknowns, record.unknown_names));
+         counted(part.surplus_unknowns.size(), "unknown"), names_listed(part.surplus_equations, record.equation_names),
+         part.surplus_unknowns.empty() ? "" : " in ", names_listed(part.surplus_unknowns, record.unknown_names));
   if (!part.lacking_unknowns.empty())
     tell("  structurally singular: {} in no more than {}: {}{}{}\n", counted(part.lacking_unknowns.size(), "unknown"),
-         counted(part.lacking_equations.size(), "equation"), listed(part.lacking_unknowns, record.unknown_names),
-         part.lacking_equations.empty() ? "" : " in ", listed(part.lacking_equations, record.equation_names));
+         counted(part.lacking_equations.size(), "equation"), names_listed(part.lacking_unknowns, record.unknown_names),
+         part.lacking_equations.empty() ? "" : " in ", names_listed(part.lacking_equations, record.equation_names));
 }
 
 void print_sigma(const signature& sigma, const structural_analysis& a, const equation_record& record) {
@@ -105,7 +104,7 @@ std::string offsets_text(const std::vector<int>& offsets, const std::vector<std:
     std::vector<int> which;
     for (std::size_t i = 0; i < offsets.size(); ++i)
       if (offsets[i] == value) which.push_back(static_cast<int>(i));
-    groups.push_back(fmt::format("{}: {}", value, listed(which, names)));
+    groups.push_back(fmt::format("{}: {}", value, names_listed(which, names)));
   }
   if (groups.size() > most_shown) groups.resize(most_shown), groups.push_back("...");
   return fmt::format("{}", fmt::join(groups, "; "));
@@ -118,7 +117,7 @@ void print_blocks(const structural_analysis& a, const equation_record& record) {
   tell("    {} one after another, the largest of {}", counted(a.blocks.size(), "block"), counted(largest, "equation"));
   if (static_cast<int>(record.equations.size()) <= most_shown) {
     std::vector<std::string> all;
-    for (const auto& b : a.blocks) all.push_back(listed(b.unknowns, record.unknown_names));
+    for (const auto& b : a.blocks) all.push_back(names_listed(b.unknowns, record.unknown_names));
     tell(": {}", fmt::join(all, " | "));
   }
   tell("\n");
@@ -206,7 +205,7 @@ void print_structure(const model& m) {
   if (s.analysis.is_sound() && m.equations == abi::any_order && s.sigma.size() <= most_shown)
     tell("    a point is {}\n", start_text(s.analysis, s.nonlinear.empty(), record.unknown_names));
   if (!s.nonlinear.empty())
-    tell("    highest derivatives are not linear in {}\n", listed(s.nonlinear, record.equation_names));
+    tell("    highest derivatives are not linear in {}\n", names_listed(s.nonlinear, record.equation_names));
   print_blocks(s.analysis, record);
   print_modes(s);
   if (m.offsets && m.offsets->array) tell("    by the derivative array: {}\n", array_text(*m.offsets->array));

@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "compile/builtin_sources.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;

@@ -1,6 +1,5 @@
 #include "compile/loaded_model.hpp"
 
-
 #include <fmt/format.h>
 
 #include "base/error.hpp"

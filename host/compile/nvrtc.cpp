@@ -50,31 +50,27 @@ class program {
     if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) check(result, "nvrtcCompileProgram");
     return result == NVRTC_SUCCESS;
   }
-  std::string log() const {
-    std::size_t size = 0;
-    check(nvrtcGetProgramLogSize(handle_, &size), "nvrtcGetProgramLogSize");
-    std::string text(size, '\0');
-    check(nvrtcGetProgramLog(handle_, text.data()), "nvrtcGetProgramLog");
-    text.resize(text.find_last_not_of('\0') + 1);
-    return text;
-  }
-  std::string cubin() const {
-    std::size_t size = 0;
-    check(nvrtcGetCUBINSize(handle_, &size), "nvrtcGetCUBINSize");
-    std::string code(size, '\0');
-    check(nvrtcGetCUBIN(handle_, code.data()), "nvrtcGetCUBIN");
-    return code;
-  }
-  std::string ptx() const {
-    std::size_t size = 0;
-    check(nvrtcGetPTXSize(handle_, &size), "nvrtcGetPTXSize");
-    std::string code(size, '\0');
-    check(nvrtcGetPTX(handle_, code.data()), "nvrtcGetPTX");
-    code.resize(code.find_last_not_of('\0') + 1);
-    return code;
-  }
+  std::string log() const { return text(nvrtcGetProgramLogSize, nvrtcGetProgramLog, "nvrtcGetProgramLog"); }
+  std::string ptx() const { return text(nvrtcGetPTXSize, nvrtcGetPTX, "nvrtcGetPTX"); }
+  std::string cubin() const { return bytes(nvrtcGetCUBINSize, nvrtcGetCUBIN, "nvrtcGetCUBIN"); }
 
  private:
+  using size_function = nvrtcResult(nvrtcProgram, std::size_t*);
+  using get_function = nvrtcResult(nvrtcProgram, char*);
+
+  std::string bytes(size_function* size_of, get_function* get, const char* call) const {
+    std::size_t size = 0;
+    check(size_of(handle_, &size), call);
+    std::string made(size, '\0');
+    check(get(handle_, made.data()), call);
+    return made;
+  }
+  std::string text(size_function* size_of, get_function* get, const char* call) const {
+    std::string made = bytes(size_of, get, call);
+    made.resize(made.find_last_not_of('\0') + 1);
+    return made;
+  }
+
   nvrtcProgram handle_ = nullptr;
 };
 

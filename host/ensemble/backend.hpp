@@ -4,16 +4,38 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "abi/module.hpp"
 #include "ensemble/chunk_data.hpp"
-#include "ensemble/chunk_pool.hpp"
 #include "ensemble/launches.hpp"
 
 namespace saltus::host {
+
+/// For any number of threads. A chunk that was used before still holds its numbers.
+class chunk_pool {
+ public:
+  std::unique_ptr<chunk_data> get() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<chunk_data>();
+    auto chunk = std::move(free_.back());
+    free_.pop_back();
+    return chunk;
+  }
+  void put(std::unique_ptr<chunk_data> chunk) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(chunk));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<chunk_data>> free_;
+};
 
 class backend {
  public:
@@ -36,7 +58,7 @@ class backend {
   virtual std::vector<backend*> parts() { return {this}; }
   /// Instances per vector; 1 on a device, where a pass of a warp counts once for each thread.
   virtual int lanes() const { return 1; }
-  /// Peak floating-point operations per second of the device in the plan's precision; 0: unknown (peak.hpp measures it
+  /// Peak floating-point operations per second of the device in the plan's precision; 0: unknown (flops.hpp measures it
   /// for CPUs).
   virtual double peak_flops() const { return 0; }
   /// Seconds of computation so far by the device's own clock; nothing if it has none.

@@ -158,8 +158,7 @@ void chunk_data::preset_not_fetched() {
 void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
   arrange(p, first, instances);
   spread = {};
-  for (auto* inputs : {&parameters, &initial, &discrete, &t_begin, &t_end})
-    std::fill(inputs->begin(), inputs->end(), nan);
+  for (const auto column : starts) std::fill((this->*column).begin(), (this->*column).end(), nan);
   preset();
 }
 

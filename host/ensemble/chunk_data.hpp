@@ -11,10 +11,12 @@
 #include "abi/module.hpp"
 #include "abi/status.hpp"
 #include "ensemble/chunk_indices.hpp"
-#include "ensemble/chunk_statistics.hpp"
 #include "ensemble/columns.hpp"
 #include "ensemble/event_log.hpp"
+#include "ensemble/value_counts.hpp"
 #include "spec/plan.hpp"
+#include "statistics/device_statistics.hpp"
+#include "statistics/statistics.hpp"
 
 namespace saltus::host {
 
@@ -32,6 +34,27 @@ struct exception_list {
   void clear();
 };
 
+/// The statistics of one chunk by blocks of `statistics_block` instances; a block begins at an id that is a multiple of
+/// that. The last one of the ensemble may be shorter. Instances of a chunk before its first block and after its last
+/// one belong to blocks that are spread over chunks.
+struct chunk_statistics {
+  std::vector<summary> summaries;                  ///< [block][column], the columns at sample times (band_columns) last
+  std::vector<std::vector<long long>> histograms;  ///< [histogram][counter]
+  std::vector<value_counts> values;                ///< [column at a sample time]
+
+  // for a chunk whose columns, except `status`, have stayed on the device that made them; else empty
+  std::vector<abi::block_costs> costs;  ///< [block]
+  std::vector<bool> has_rows;           ///< [block] its rows were copied to the host nevertheless
+
+  void clear() {
+    summaries.clear();
+    histograms.clear();
+    values.clear();
+    costs.clear();
+    has_rows.clear();
+  }
+};
+
 /// An instance that ended because a number was not finite, and the place where that happened (not_finite.hpp).
 struct not_finite_instance {
   std::int64_t id = -1;  ///< -1: there is none
@@ -46,16 +69,15 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   // preset until a module writes them: status not_run, numbers NaN, counters 0
   std::vector<double> final_state, final_output, final_discrete;  ///< [quantity][count]
   std::vector<double> t_final;
-  std::vector<unsigned char> status;     ///< saltus::status
-  std::vector<unsigned char> exception;  ///< saltus::status with which lanes gave up before rescue took over; 0: none
-  std::vector<double> residual;          ///< the largest residual of a constraint; 0 without algebraic states
-  std::vector<long long> residual_of;    ///< number of the state whose equation has it; -1: none
-  std::vector<std::int64_t>
-      dependent;                 ///< constraints that depend on each other at its end, one bit each (dependent.hpp)
-  std::vector<double> switched;  ///< time at which the instance changed to an implicit method; NaN: never
-  std::vector<unsigned char> switched_to;    ///< 0: to none, 1: to plan::stiff_method, 2: to plan::lasting_method
-  std::vector<double> samples;               ///< [state + output, then their derivatives][count][sample]
-  std::vector<double> reductions;            ///< [reduction][count]
+  std::vector<unsigned char> status;       ///< saltus::status
+  std::vector<unsigned char> exception;    ///< saltus::status with which lanes gave up before rescue took over; 0: none
+  std::vector<double> residual;            ///< the largest residual of a constraint; 0 without algebraic states
+  std::vector<long long> residual_of;      ///< number of the state whose equation has it; -1: none
+  std::vector<std::int64_t> dependent;     ///< constraints that depend on each other at its end, one bit each
+  std::vector<double> switched;            ///< time at which the instance changed to an implicit method; NaN: never
+  std::vector<unsigned char> switched_to;  ///< 0: to none, 1: to plan::stiff_method, 2: to plan::lasting_method
+  std::vector<double> samples;             ///< [state + output, then their derivatives][count][sample]
+  std::vector<double> reductions;          ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   std::vector<double> final_derivative;      ///< [parameter][state + output + t_final + reduction][count]
   std::vector<unsigned char> sensitivity;    ///< saltus::sensitivity

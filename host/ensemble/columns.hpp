@@ -1,6 +1,7 @@
 // The inputs of instances, by columns.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct columns {
   /// [recorded time event][count] the rows of data of an instance: the first one, and the one behind the last
   std::vector<long long> first_row, end_row;
   std::vector<double> record_id;  ///< [count] the id in the data; empty: the model has no recorded time event
+  /// The columns of real numbers that a start consists of.
+  static const std::array<std::vector<double> columns::*, 5> starts;
 
   /// The sampler's last values: a chunk that is filled again has its constant columns already.
   struct {
@@ -24,5 +27,7 @@ struct columns {
     std::vector<int> varied = {};           ///< columns with other values: kind, index
   } spread = {};
 };
+inline constexpr std::array<std::vector<double> columns::*, 5> columns::starts = {
+    &columns::parameters, &columns::initial, &columns::discrete, &columns::t_begin, &columns::t_end};
 
 }  // namespace saltus::host

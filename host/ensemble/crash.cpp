@@ -14,8 +14,8 @@
 
 #include "abi/status.hpp"
 #include "base/child.hpp"
+#include "base/message.hpp"
 #include "base/paths.hpp"
-#include "base/signal_text.hpp"
 #include "base/subprocess.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/settings.hpp"
@@ -32,14 +32,12 @@ constexpr double longest = 60;
 std::string try_alone(const plan& p, const abi::module& module, const chunk_data& of, std::size_t slot) {
   const auto settings = settings_of(p);
   chunk_data one(p, of.first_id + static_cast<std::int64_t>(slot), 1);
-  const auto take = [&](std::vector<double>& to, const std::vector<double>& from) {
-    for (std::size_t j = 0; j < to.size(); ++j) to[j] = from[j * static_cast<std::size_t>(of.count) + slot];
+  const auto take = [&](auto column) {
+    auto& to = one.*column;
+    for (std::size_t j = 0; j < to.size(); ++j) to[j] = (of.*column)[j * static_cast<std::size_t>(of.count) + slot];
   };
-  take(one.parameters, of.parameters);
-  take(one.initial, of.initial);
-  take(one.discrete, of.discrete);
-  take(one.t_begin, of.t_begin);
-  take(one.t_end, of.t_end);
+  for (const auto column : columns::starts) take(column);
+  take(&columns::first_row), take(&columns::end_row);
   const std::function<bool(std::int64_t)> go_on = [](std::int64_t) { return true; };
   abi::usage used{};
   trace_crashes();

@@ -1,10 +1,10 @@
-#include "ensemble/dense_algebra.hpp"
-
 #include <complex>
 #include <utility>
 #include <vector>
 
 #include <Eigen/LU>
+
+#include "ensemble/settings.hpp"
 
 namespace saltus::host {
 

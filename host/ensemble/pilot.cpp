@@ -22,15 +22,9 @@ void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& c
   for (std::int64_t k = 0; k < count; ++k) {
     const auto id = std::min(static_cast<std::int64_t>((static_cast<double>(k) + offset) * stride), p.count - 1);
     values.fill(id, 1, one);
-    const auto put = [&](std::vector<double>& to, const std::vector<double>& from) {
-      for (std::size_t j = 0; j < from.size(); ++j)
-        to[j * static_cast<std::size_t>(count) + static_cast<std::size_t>(k)] = from[j];
-    };
-    put(chunk.parameters, one.parameters);
-    put(chunk.initial, one.initial);
-    put(chunk.discrete, one.discrete);
-    put(chunk.t_begin, one.t_begin);
-    put(chunk.t_end, one.t_end);
+    for (const auto column : columns::starts)
+      for (std::size_t j = 0; j < (one.*column).size(); ++j)
+        (chunk.*column)[j * static_cast<std::size_t>(count) + static_cast<std::size_t>(k)] = (one.*column)[j];
   }
 }
 

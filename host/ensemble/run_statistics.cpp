@@ -11,15 +11,21 @@ namespace {
 
 constexpr std::int64_t block = statistics_block;
 
+/// The rows of a block: `count` from `first` on in its columns, the first one of instance `first_id`.
+struct block_rows {
+  const unsigned char* status;
+  std::int64_t first;
+  int count;
+  std::int64_t first_id;
+};
+
 // The same operations on wider registers if there are any; nothing is contracted, so the bits are the same.
-summary summary_by_words(const number_column& column, const unsigned char* status, std::int64_t first, int count,
-                         std::int64_t first_id) {
-  return summary_of_block(whole_warp{}, column, status, first, count, first_id);
+summary summary_by_words(const number_column& column, const block_rows& r) {
+  return summary_of_block(whole_warp{}, column, r.status, r.first, r.count, r.first_id);
 }
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) summary summary_by_avx2(const number_column& column, const unsigned char* status,
-                                                        std::int64_t first, int count, std::int64_t first_id) {
-  return summary_of_block(whole_warp{}, column, status, first, count, first_id);
+__attribute__((target("avx2"))) summary summary_by_avx2(const number_column& column, const block_rows& r) {
+  return summary_of_block(whole_warp{}, column, r.status, r.first, r.count, r.first_id);
 }
 const auto summarise = __builtin_cpu_supports("avx2") ? summary_by_avx2 : summary_by_words;
 #else
@@ -34,15 +40,14 @@ std::vector<std::vector<long long>> empty_histograms(const plan& p) {
   return r;
 }
 
-/// The summaries of a block whose rows begin at `first`; counts its values in `histograms`.
-std::vector<summary> summaries_of(const plan& p, const std::vector<number_column>& columns, const unsigned char* status,
-                                  std::int64_t first, int count, std::int64_t first_id,
+/// The summaries of a block; counts its values in `histograms`.
+std::vector<summary> summaries_of(const plan& p, const std::vector<number_column>& columns, const block_rows& rows,
                                   std::vector<std::vector<long long>>& histograms) {
   std::vector<summary> r;
-  for (const number_column& column : columns) r.push_back(summarise(column, status, first, count, first_id));
+  for (const number_column& column : columns) r.push_back(summarise(column, rows));
   for (std::size_t j = 0; j < p.histograms.size(); ++j)
-    count_block(whole_warp{}, columns[static_cast<std::size_t>(p.histograms[j].column)], status, first, count,
-                bins_of(p.histograms[j]), histograms[j].data());
+    count_block(whole_warp{}, columns[static_cast<std::size_t>(p.histograms[j].column)], rows.status, rows.first,
+                rows.count, bins_of(p.histograms[j]), histograms[j].data());
   return r;
 }
 
@@ -116,7 +121,7 @@ void make_statistics(const plan& p, chunk_data& chunk) {
     if (on_device && made.costs[static_cast<std::size_t>(b)].is_left == 0) continue;
     const auto count = static_cast<int>(std::min(block, chunk.count - first));
     const auto of =
-        summaries_of(p, columns, chunk.status.data(), first, count, chunk.first_id + first, made.histograms);
+        summaries_of(p, columns, {chunk.status.data(), first, count, chunk.first_id + first}, made.histograms);
     std::copy(of.begin(), of.end(), made.summaries.begin() + b * static_cast<std::int64_t>(width));
   }
 }
@@ -175,8 +180,8 @@ void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to
 }
 
 void statistics_sum::push(const spread_blocks::whole& of) {
-  push(of.number, summaries_of(*plan_, of.columns(block), of.status.data(), 0, static_cast<int>(of.rows),
-                               of.number * block, histograms_));
+  const block_rows all{of.status.data(), 0, static_cast<int>(of.rows), of.number * block};
+  push(of.number, summaries_of(*plan_, of.columns(block), all, histograms_));
 }
 
 void statistics_sum::push(std::int64_t number, std::vector<summary> of) {

@@ -6,8 +6,6 @@
 #include <limits>
 #include <thread>
 
-#include "ensemble/dense_algebra.hpp"
-
 namespace saltus::host {
 
 abi::settings settings_of(const plan& p) {

@@ -1,7 +1,6 @@
 // Side effects of HDF5, which NetCDF uses, on the process.
 #pragma once
 
-
 namespace saltus::host {
 
 /// For a program that is the only user of HDF5 in its process, before the first file is opened. HDF5 then locks no

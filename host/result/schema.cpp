@@ -133,8 +133,8 @@ class field_list : all_dimensions {
 
   /// Without rows, the file has no varied inputs: only the spec has them.
   void inputs() {
-    const auto add_varied = [&](const std::string& name, const char* role, const std::string& unit, const std::string& what,
-                                auto numbers) {
+    const auto add_varied = [&](const std::string& name, const char* role, const std::string& unit,
+                                const std::string& what, auto numbers) {
       if (p_.rows) add(name, role, unit, what, axes{instance}, NC_DOUBLE, numbers);
     };
     for (std::size_t j = 0; j < m_.parameters.size(); ++j) {
@@ -563,29 +563,12 @@ void detail::derived_columns::clear_events() {
 
 const std::vector<std::string>& reserved_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"instance",
-                                    "time",
-                                    "event",
-                                    "sample_time",
-                                    "t_begin",
-                                    "t_end",
-                                    "t_final",
-                                    "status",
-                                    "ok",
-                                    "event_time",
-                                    "event_guard",
-                                    "event_instance",
-                                    "event_row_size",
-                                    "exception",
-                                    "residual",
-                                    "residual_of",
-                                    "dependent",
-                                    "switched",
-                                    "switched_to",
-                                    "statistic",
-                                    "sensitivity_status",
-                                    "lyapunov_status",
-                                    "lyapunov_grazings"};
+    // clang-format off
+    std::vector<std::string> all = {
+        "instance", "time", "event", "sample_time", "t_begin", "t_end", "t_final", "status", "ok", "event_time",
+        "event_guard", "event_instance", "event_row_size", "exception", "residual", "residual_of", "dependent",
+        "switched", "switched_to", "statistic", "sensitivity_status", "lyapunov_status", "lyapunov_grazings"};
+    // clang-format on
     for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
     return all;
   }();

@@ -261,11 +261,10 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
     throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; did you mean {}.{}?", typed(flag), set.key,
                                         set.value, section, set.key));
   auto allowed = keys_of("");
-  if (model) {
-    for (const auto& parameter : model->parameters) allowed.push_back(parameter.name);
-    for (const auto& state : model->states) allowed.push_back(state.name);
-    for (const auto& discrete : declared_discretes(*model)) allowed.push_back(discrete.name);
-  }
+  if (model)
+    for (const auto& more :
+         {names_of(model->parameters), names_of(model->states), names_of(declared_discretes(*model))})
+      allowed = joined(allowed, more);
   throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; {}", typed(flag), set.key, set.value,
                                       suggest(first_part(set.key), allowed)));
 }

@@ -41,9 +41,7 @@ void read_method(reading& r) {
   r.plan.method = name_of(default_method(r.model));
   const auto e = r.root.find("method");
   if (!e) return;
-  names known;
-  for (const auto& method : known_methods()) known.push_back(method.name);
-  const auto word = e->word(joined(known, {"taylor", "auto"}));
+  const auto word = e->word(joined(names_of(known_methods()), {"taylor", "auto"}));
   const bool is_auto = word == "auto";
   const methods_of_auto automatic(r.plan.rtol, r.model.states.size());
   r.plan.method = is_auto ? automatic.first : name_of(word);

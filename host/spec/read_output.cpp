@@ -20,9 +20,7 @@ constexpr std::int64_t max_bins = 100'000;        // of a histogram
 /// { final_lift = { from = 0.0, to = 1.0, bins = 50 } }
 void read_histograms(reading& r, const field& table) {
   const auto columns = statistic_columns(r.plan);
-  names allowed;
-  for (const auto& column : columns) allowed.push_back(column.name);
-  table.only(allowed);
+  table.only(names_of(columns));
   for (const auto& e : table.entries()) {
     e.only({"from", "to", "bins"});
     const auto from = e.need("from", "must be the lower end of the first bin");
@@ -89,8 +87,7 @@ void read_indices(reading& r, const field& root) {
   const bool is_possible = is_for_indices(r.plan.design) && r.plan.axes.empty();
   const auto columns = statistic_columns(r.plan);
   if (given && given->is_list()) {
-    names allowed;
-    for (const auto& column : columns) allowed.push_back(column.name);
+    const names allowed = names_of(columns);
     for (const auto& item : given->items())
       r.plan.indices.push_back(statistic_column_called(r.plan, item.word(allowed)));
     if (r.plan.indices.empty()) given->fail("must name at least one outcome; " + suggest("", allowed));

@@ -68,11 +68,7 @@ distribution read_form(const field& given, const distribution_form& form) {
   return d;
 }
 
-names distribution_names() {
-  names all;
-  for (const auto& form : distribution_forms) all.push_back(form.name);
-  return joined(all, {"discrete", "csv"});
-}
+names distribution_names() { return joined(names_of(distribution_forms), {"discrete", "csv"}); }
 
 bool is_distribution(const field& entry) {
   const names known = distribution_names();
@@ -113,8 +109,7 @@ distribution read_distribution(reading& r, const field& entry) {
 
 /// "saltelli" or { name = "saltelli", second_order = true }
 design read_design(const field& entry) {
-  names allowed;
-  for (const auto& form : design_forms) allowed.push_back(form.name);
+  const names allowed = names_of(design_forms);
   design d;
   const auto of = [&](const field& name) {
     const auto word = name.word(allowed);

@@ -1,4 +1,4 @@
-// Predicts the cost of a plan before it runs.
+// Predicts the cost of a plan before it runs; looks at the text of its model.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/cancellation.hpp"
+#include "spec/model.hpp"
 #include "spec/plan.hpp"
 #include "study/cost.hpp"
 
@@ -33,5 +34,9 @@ struct check_report {
 
 /// Predicts by a pilot of about `pilot_seconds`; with 0 nothing is compiled or integrated. Throws `error`.
 check_report check(const plan& p, double pilot_seconds, const cancellation& stop = {});
+
+/// Finds probable mistakes in a model without running it. Returns one sentence for each, with file and line if it is in the model's text: divided whole numbers (1/2 is 0),
+/// units that read like sentences, names that are listed and never used.
+std::vector<std::string> lint(const model& m);
 
 }  // namespace saltus::host

@@ -16,7 +16,7 @@
 #include "base/child.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/signal_text.hpp"
+#include "base/message.hpp"
 #include "ensemble/chunk_data.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/pilot.hpp"

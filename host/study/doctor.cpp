@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "backend/cpu_backend.hpp"
 #include "backend/cuda/devices.hpp"
+#include "backend/make.hpp"
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
 #include "compile/lane_shape.hpp"

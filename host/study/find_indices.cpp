@@ -53,7 +53,7 @@ void check_names(const result_file& f, const std::vector<std::string>& wanted, c
 }
 
 /// The variables of the file whose indices are asked for.
-std::vector<const result_variable*> outcomes_of(const result_file& f, std::vector<std::string> wanted) {
+std::vector<const result_variable*> outcomes_of(const result_file& f, const std::vector<std::string>& wanted) {
   std::vector<std::string> known;
   for (const auto& v : f.variables())
     if (is_outcome(v)) known.push_back(v.name);

@@ -1,5 +1,3 @@
-#include "study/lint.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <regex>
@@ -13,6 +11,7 @@
 #include "base/text.hpp"
 #include "compile/diagnostics.hpp"
 #include "compile/loaded_model.hpp"
+#include "study/check.hpp"
 
 namespace saltus::host {
 
@@ -93,61 +92,18 @@ int count_of(const std::string& code, const std::string& name) {
   return count;
 }
 
-/// Every name occurs in its enumeration and in its list. Members of families have composed names, which occur nowhere.
-template <class List>
-void find_unused(const model& m, const std::string& code, const char* kind, const char* what, const List& list,
-                 std::vector<std::string>& found) {
-  for (const auto& one : list)
-    if (count_of(code, one.name) == 2)
-      found.push_back(
-          fmt::format("{}: {} {} is listed and never {}", location_of(m.header, {one.name}), kind, one.name, what));
-}
-
 /// Finds an unused member whose name is nearly that of a member that saltus looks for: probably a misspelling.
 void find_misspelt(const std::string& file, const std::string& code, const std::string& all,
                    std::vector<std::string>& found) {
-  static const std::vector<std::string_view> known = {"initial",
-                                                      "rhs",
-                                                      "residual",
-                                                      "mass",
-                                                      "guards",
-                                                      "time_events",
-                                                      "outputs",
-                                                      "transition",
-                                                      "mode",
-                                                      "rest",
-                                                      "max_step",
-                                                      "force",
-                                                      "constraints",
-                                                      "kinematics",
-                                                      "friction",
-                                                      "reaching",
-                                                      "invariants",
-                                                      "title",
-                                                      "source",
-                                                      "span",
-                                                      "time_unit",
-                                                      "sparsity",
-                                                      "arithmetic",
-                                                      "mass_varies",
-                                                      "mass_is_diagonal",
-                                                      "mass_is_singular",
-                                                      "first_velocity",
-                                                      "sparse_elimination",
-                                                      "projects_positions",
-                                                      "state_list",
-                                                      "parameter_list",
-                                                      "discrete_list",
-                                                      "guard_list",
-                                                      "time_event_list",
-                                                      "column_list",
-                                                      "output_list",
-                                                      "table_list",
-                                                      "constraint_list",
-                                                      "invariant_list",
-                                                      "equation_list",
-                                                      "stream_list",
-                                                      "quaternion_list"};
+  // clang-format off
+  static const std::vector<std::string_view> known = {
+      "initial", "rhs", "residual", "mass", "guards", "time_events", "outputs", "transition", "mode", "rest",
+      "max_step", "force", "constraints", "kinematics", "friction", "reaching", "invariants", "title", "source",
+      "span", "time_unit", "sparsity", "arithmetic", "mass_varies", "mass_is_diagonal", "mass_is_singular",
+      "first_velocity", "sparse_elimination", "projects_positions", "state_list", "parameter_list", "discrete_list",
+      "guard_list", "time_event_list", "column_list", "output_list", "table_list", "constraint_list",
+      "invariant_list", "equation_list", "stream_list", "quaternion_list"};
+  // clang-format on
   static const std::regex member(R"(\bstatic\s[^;{}()=\[]*?\b(\w+)\s*(?=[(\[={;]))");
   for (std::sregex_iterator it(code.begin(), code.end(), member), end; it != end; ++it) {
     const std::string name = (*it)[1];
@@ -179,12 +135,19 @@ std::vector<std::string> lint(const model& m) {
   find_sentences(m, "discrete", m.discretes, found);
   find_sentences(m, "output", m.outputs, found);
   find_sentences(m, "table", m.tables, found);
-  find_unused(m, all, "parameter", "read", m.parameters, found);
-  find_unused(m, all, "guard", "computed", m.guards, found);
-  find_unused(m, all, "output", "computed", m.outputs, found);
-  find_unused(m, all, "time event", "given a time", m.time_events, found);
-  for (const time_event& e : m.time_events) find_unused(m, all, "column", "read", e.columns, found);
-  find_unused(m, all, "random stream", "drawn from", m.streams, found);
+  // Every name occurs in its enumeration and in its list. Members of families have composed names, which occur nowhere.
+  const auto find_unused = [&](const char* kind, const char* what, const auto& list) {
+    for (const auto& one : list)
+      if (count_of(all, one.name) == 2)
+        found.push_back(
+            fmt::format("{}: {} {} is listed and never {}", location_of(m.header, {one.name}), kind, one.name, what));
+  };
+  find_unused("parameter", "read", m.parameters);
+  find_unused("guard", "computed", m.guards);
+  find_unused("output", "computed", m.outputs);
+  find_unused("time event", "given a time", m.time_events);
+  for (const time_event& e : m.time_events) find_unused("column", "read", e.columns);
+  find_unused("random stream", "drawn from", m.streams);
   return found;
 }
 

@@ -61,7 +61,7 @@ std::shared_ptr<const run_mode> alone();
 /// part that ends last makes it.
 std::shared_ptr<const run_mode> one_part(const ensemble_part& part);
 /// Integrates what none of the runs has that share the ensemble, and leaves it in the common journal; one of the runs
-/// makes the result (share.hpp).
+/// makes the result (run_with_others).
 std::shared_ptr<const run_mode> shared_with(sharing& others);
 /// Makes the result from a journal in which all instances must have ended.
 std::shared_ptr<const run_mode> gathering();

@@ -1,5 +1,3 @@
-#include "study/share.hpp"
-
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "base/error.hpp"
 #include "result/format.hpp"
 #include "result/leases.hpp"
+#include "study/run.hpp"
 
 namespace saltus::host {
 

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/cpu_backend.hpp"
+#include "backend/make.hpp"
 #include "base/by_turns.hpp"
 #include "base/child.hpp"
 #include "base/error.hpp"

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "backend/cuda/loader.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "base/error.hpp"
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "backend/cuda/loader.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "backend/shared.hpp"
 #include "base/error.hpp"

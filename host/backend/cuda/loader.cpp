@@ -1,4 +1,3 @@
-#include "backend/cuda/loader.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,9 @@
-// The exports of the CUDA plug-in, which libsaltus looks up after dlopen. Only the plug-in links CUDA; code that both
+// The exports of the CUDA plug-in, which libsaltus looks up after dlopen, and how it is loaded. Only the plug-in links CUDA; code that both
 // use is in libsaltus.
 #pragma once
 
+#include <dlfcn.h>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -24,5 +26,19 @@ inline constexpr const char* cuda_report_symbol = "saltus_cuda_report";
 inline constexpr const char* cuda_version_symbol = "saltus_cuda_version";
 inline constexpr const char* cuda_absent_symbol = "saltus_cuda_absent";
 inline constexpr const char* cuda_backend_symbol = "saltus_cuda_backend";
+
+/// The loaded plug-in, or the reason for its absence. It stays loaded until the program ends.
+struct loaded_plugin {
+  void* handle = nullptr;
+  std::string reason;
+
+  template <class Function>
+  Function* find(const char* symbol) const {
+    return reinterpret_cast<Function*>(::dlsym(handle, symbol));
+  }
+};
+
+/// Loads a library that exports these symbols. The environment variable `variable` may name the library.
+loaded_plugin load_plugin(const char* file, const char* variable, std::initializer_list<const char*> symbols);
 
 }  // namespace saltus::host

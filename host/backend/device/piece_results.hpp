@@ -55,7 +55,7 @@ class piece_results {
   /// Fetches all other results, when the piece is done or was stopped.
   void take(chunk_data& chunk) {
     const std::int64_t begun = piece_.is_done() || !piece_.order.empty() ? piece_.count : piece_.state.next;
-    if (!made_statistics(chunk)) download(chunk, 0, begun);
+    if (!made_statistics(chunk)) download(chunk, {0, begun});
     download_histories(chunk, begun);
     if (!piece_.is_done()) forget_not_begun(chunk);
     take_exceptions(chunk);
@@ -76,24 +76,28 @@ class piece_results {
     // Every block takes one copy per column: beyond some share of blocks, copying all at once is faster.
     if (std::ssize(*blocks) > 16 + std::ssize(chunk.statistics.costs) / 16) {
       chunk.statistics.has_rows.assign(chunk.statistics.has_rows.size(), true);
-      download(chunk, 0, chunk.count);
+      download(chunk, {0, chunk.count});
       return true;
     }
     for (const std::int64_t b : *blocks) {
       const std::int64_t first = b * statistics_block;
-      download(chunk, first, std::min<std::int64_t>(statistics_block, chunk.count - first));
+      download(chunk, {first, std::min<std::int64_t>(statistics_block, chunk.count - first)});
     }
     return true;
   }
 
-  /// Fetches the results of the instances first, ..., first + rows - 1 of the piece; the others keep the presets of the
-  /// chunk.
-  void download(chunk_data& chunk, std::int64_t first, std::int64_t rows) {
+  /// Rows first, ..., first + count - 1 of the piece.
+  struct piece_rows {
+    std::int64_t first, count;
+  };
+
+  /// Fetches the results of some instances of the piece; the others keep the presets of the chunk.
+  void download(chunk_data& chunk, piece_rows rows) {
     const abi::results& out = piece_.c.out;
     const abi::settings& how = piece_.c.how;
     const plan& what = piece_.run.what;
     const auto fetch = [&](auto& to, const auto* from, std::size_t width) {
-      download_columns(chunk, to, from, width, first, rows);
+      download_columns(chunk, to, from, width, rows);
     };
     fetch(chunk.final_state, out.final_state, 1);
     fetch(chunk.final_output, out.final_output, 1);
@@ -120,19 +124,18 @@ class piece_results {
 
   /// Fetches the guard histories of all instances of the piece, whether their other results are needed or not.
   void download_histories(chunk_data& chunk, std::int64_t rows) {
-    download_columns(chunk, chunk.guard_history, piece_.c.out.guard_history, 1, 0, rows);
+    download_columns(chunk, chunk.guard_history, piece_.c.out.guard_history, 1, {0, rows});
     piece_.staging.land();
   }
 
-  /// Fetches the rows first, ..., first + rows - 1 of the piece, in columns of `width` numbers per instance.
+  /// Fetches rows in columns of `width` numbers per instance.
   template <class Numbers, class Number>
-  void download_columns(const chunk_data& chunk, Numbers& to, const Number* from, std::size_t width, std::int64_t first,
-                        std::int64_t rows) {
+  void download_columns(const chunk_data& chunk, Numbers& to, const Number* from, std::size_t width, piece_rows rows) {
     const auto all = static_cast<std::size_t>(chunk.count), count = static_cast<std::size_t>(piece_.count);
-    const auto before = static_cast<std::size_t>(piece_.first), skipped = static_cast<std::size_t>(first);
+    const auto before = static_cast<std::size_t>(piece_.first), skipped = static_cast<std::size_t>(rows.first);
     for (std::size_t j = 0; j * all * width < to.size(); ++j)
       piece_.staging.download(to.data() + (j * all + before + skipped) * width, from + (j * count + skipped) * width,
-                              static_cast<std::size_t>(rows) * width);
+                              static_cast<std::size_t>(rows.count) * width);
   }
 
   /// When a run is stopped, the instances that have begun are the first ones in the piece's order.
