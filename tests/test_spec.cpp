@@ -318,7 +318,7 @@ TEST_F(spec, the_path_of_a_model_starts_at_the_spec_or_at_the_current_folder) {
   std::filesystem::create_directory("study");
   write("study/spec.toml", "model = \"my_model.hpp\"\n");
   EXPECT_EQ(read_spec("study/spec.toml").model_header, "study/my_model.hpp");
-  EXPECT_EQ(read_spec("study/spec.toml").model_place, "study/spec.toml:1:9: model = \"my_model.hpp\"");
+  EXPECT_EQ(read_spec("study/spec.toml").model_location, "study/spec.toml:1:9: model = \"my_model.hpp\"");
   EXPECT_EQ(read_spec("study/spec.toml", {{"--set", "model=other/m.hpp"}}).model_header, "other/m.hpp");
   EXPECT_EQ(from_model("./my_model.hpp").model_header, "./my_model.hpp");
   EXPECT_EQ(from_model("lorenz").model_header, "");

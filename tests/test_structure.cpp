@@ -26,7 +26,6 @@
 #include "models/check_valve.hpp"
 #include "models/overdetermined.hpp"
 #include "structure/analysis.hpp"
-#include "structure/near_dependence.hpp"
 
 namespace {
 
@@ -593,18 +592,6 @@ TEST(structure, of_a_constraint_that_is_switched) {
     EXPECT_EQ(mode.analysis.index, taut ? 3 : 1);
     EXPECT_EQ(mode.analysis.freedom, taut ? 2 : 4);
   }
-}
-
-TEST(structure, near_dependent_equations_and_unknowns_are_named) {
-  // Equation 2 is equation 0 plus twice equation 1, up to 1e-13; unknown 3 stands alone.
-  const std::vector<double> j = {1, 2, 3, 0, 4, 5, 6, 0, 9, 12, 15 + 1e-13, 0, 0, 0, 0, 7};
-  const auto found = near_dependences(4, j);
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_LT(found[0].ratio, 1e-12);
-  EXPECT_EQ(found[0].equations, (list{0, 1, 2}));
-  EXPECT_EQ(found[0].unknowns, (list{0, 1, 2}));
-  EXPECT_TRUE(near_dependences(2, {1, 0, 0, 1e-300}).empty());  // scaled
-  EXPECT_EQ(near_dependences(2, {1, 0, 1, 0}).size(), 1u);
 }
 
 }  // namespace
