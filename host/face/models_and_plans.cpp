@@ -71,7 +71,7 @@ result face::run_in_memory(const host::plan& p, const run_options& how, const ho
   auto asked = options_of(how);
   asked.in_memory = true;
   const auto report = done(p, asked, stop, listener);
-  auto made = std::make_shared<result::inside>(report.arrays, report.summary.counts, report.exit_code);
+  auto made = std::make_shared<result::inside>(result::inside{report.arrays, report.summary.counts, report.exit_code});
   for (const auto& a : report.arrays->variables()) {
     auto& names = made->dimensions.emplace_back();
     for (const auto& name : a.dimensions) names.push_back(name.c_str());
@@ -85,7 +85,7 @@ inline namespace v0 {
 
 model::model(const std::string& header, std::stop_token stop)
     : inside_(face::translated([&] {
-        return std::make_shared<const inside>(host::load(header, face::stopping(std::move(stop)).token()));
+        return std::make_shared<const inside>(inside{host::load(header, face::stopping(std::move(stop)).token())});
       })) {}
 
 description model::description() const {
@@ -204,11 +204,13 @@ study::study(std::unique_ptr<inside> in) : inside_(std::move(in)) {
   face::translated([&] { inside_->document(); });
 }
 study::study(const std::string& what)
-    : study(std::make_unique<inside>(
-          what, std::filesystem::path(what).extension() == ".toml" ? inside::kind::file : inside::kind::model)) {}
-study study::of_file(const std::string& file) { return study(std::make_unique<inside>(file, inside::kind::file)); }
+    : study(std::make_unique<inside>(inside{
+          what, std::filesystem::path(what).extension() == ".toml" ? inside::kind::file : inside::kind::model})) {}
+study study::of_file(const std::string& file) {
+  return study(std::make_unique<inside>(inside{file, inside::kind::file}));
+}
 study study::of_text(const std::string& toml, const std::string& folder) {
-  return study(std::make_unique<inside>(toml, inside::kind::text, folder));
+  return study(std::make_unique<inside>(inside{toml, inside::kind::text, folder}));
 }
 study::~study() = default;
 study::study(study&&) noexcept = default;
@@ -234,12 +236,15 @@ std::string study::header() const {
 }
 
 plan study::plan() {
-  return face::translated([&] { return saltus::plan(std::make_shared<plan::inside>(inside_->planned())); });
+  return face::translated(
+      [&] { return saltus::plan(std::make_shared<plan::inside>(plan::inside{inside_->planned()})); });
 }
 
 plan study::plan(const model& loaded) const {
-  return face::translated(
-      [&] { return saltus::plan(std::make_shared<plan::inside>(host::plan_of(inside_->document(), loaded.in().m))); });
+  return face::translated([&] {
+    return saltus::plan(
+        std::make_shared<plan::inside>(plan::inside{host::plan_of(inside_->document(), loaded.in().m)}));
+  });
 }
 
 study& study::on_progress(progress_function call) {

@@ -161,5 +161,16 @@ TEST_F(records, of_a_journal_must_be_those_of_the_run) {
   expect_same("whole.nc", "two.nc");
 }
 
+/// The instance is sought by integrating each candidate alone, with its own rows.
+TEST_F(records, of_an_instance_that_crashes_name_it) {
+  std::string fragile = patient;
+  const std::string before = "now[blood] += row[amount];";
+  fragile.replace(fragile.find(before), before.size(), before + " if (row[amount] > 411.5) __builtin_trap();");
+  write(folder() / "patient.hpp", fragile);
+  const auto o = saltus({"run", "study.toml", "-q", "-o", "whole.nc"});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find(fmt::format("in instance {}, ", people - 1)), std::string::npos) << o.err;
+}
+
 }  // namespace
 }  // namespace command_line
