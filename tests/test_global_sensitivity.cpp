@@ -379,7 +379,7 @@ TEST_F(sensitivity_of_a_file, is_that_of_its_run_with_and_without_rows) {
       const auto backend = host::make_cpu_backend(p);
       host::netcdf_writer file(path, p, {}, host::existing::replaced);
       const auto summary = host::run_ensemble(
-          p, *backend, [&](const host::chunk_data& c, const host::tally&) { file.write(c); }, [](std::int64_t) {}, {});
+          p, *backend, {}, {.write = [&](const host::chunk_data& c, const host::tally&) { file.write(c); }});
       file.close(1, summary.statistics, summary.indices);
       const host::result_file read(path);
       expect_same(summary.indices, host::indices_of(read));

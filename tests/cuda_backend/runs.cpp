@@ -79,8 +79,8 @@ std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& whe
   std::vector<host::chunk_data> all;
   const host::cancellation stop;
   std::int64_t next = 0;
-  summary = host::run_ensemble(
-      p, where, [&](const host::chunk_data& c, const host::tally&) { all.push_back(c); }, [](std::int64_t) {}, stop);
+  summary = host::run_ensemble(p, where, stop,
+                               {.write = [&](const host::chunk_data& c, const host::tally&) { all.push_back(c); }});
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
   for (const auto& c : all) {
     EXPECT_EQ(next, c.first_id);
@@ -213,9 +213,7 @@ TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
   the_fake_cuda().failure = CUDA_ERROR_OUT_OF_MEMORY;
   host::run_summary s;
   const host::cancellation stop;
-  EXPECT_THROW(host::run_ensemble(
-                   p, *all, [](const host::chunk_data&, const host::tally&) {}, [](std::int64_t) {}, stop),
-               host::error);
+  EXPECT_THROW(host::run_ensemble(p, *all, stop), host::error);
 }
 
 // ---- statistics, and the order in which instances begin
@@ -266,8 +264,8 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
     the_fake_cuda().seconds_per_launch = seconds_per_launch;
     std::vector<host::chunk_data> r;
     const host::cancellation stop;
-    host::run_ensemble(
-        q, *device, [&](const host::chunk_data& c, const host::tally&) { r.push_back(c); }, [](std::int64_t) {}, stop);
+    host::run_ensemble(q, *device, stop,
+                       {.write = [&](const host::chunk_data& c, const host::tally&) { r.push_back(c); }});
     std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
     return r;
   };

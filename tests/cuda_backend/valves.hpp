@@ -97,8 +97,8 @@ inline host::plan shaken_plan(double share, std::int64_t count) {
 inline host::chunk_data only_chunk(const host::plan& p, host::backend& where) {
   host::chunk_data all;
   const host::cancellation stop;
-  const auto s = host::run_ensemble(
-      p, where, [&](const host::chunk_data& c, const host::tally&) { all = c; }, [](std::int64_t) {}, stop);
+  const auto s =
+      host::run_ensemble(p, where, stop, {.write = [&](const host::chunk_data& c, const host::tally&) { all = c; }});
   EXPECT_EQ(p.count, s.counts.ok() + s.counts.rescued());
   return all;
 }
@@ -151,13 +151,11 @@ struct summed {
 inline summed run_summed(const host::plan& p, host::backend& where) {
   summed r;
   const host::cancellation stop;
-  r.summary = host::run_ensemble(
-      p, where,
-      [&](const host::chunk_data& c, const host::tally&) {
-        r.not_fetched[c.first_id] = std::count_if(c.t_final.begin(), c.t_final.end(), [](double t) { return t != t; });
-        r.ordered += c.order.empty() ? 0 : 1;
-      },
-      [](std::int64_t) {}, stop);
+  r.summary = host::run_ensemble(p, where, stop, {.write = [&](const host::chunk_data& c, const host::tally&) {
+                                   r.not_fetched[c.first_id] = std::count_if(c.t_final.begin(), c.t_final.end(),
+                                                                             [](double t) { return t != t; });
+                                   r.ordered += c.order.empty() ? 0 : 1;
+                                 }});
   return r;
 }
 

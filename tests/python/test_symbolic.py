@@ -276,3 +276,15 @@ def test_random_numbers_at_events(tmp_path):
         b.source
     with pytest.raises(saltus.ModelError, match="jump: is no stream of poisson"):
         b.uniform(jump)
+
+
+def test_delays_of_states(tmp_path):
+    b = saltus.Symbolic("late", span=(0, 2))
+    y, lag = b.state("y", 1.0), b.parameter("lag", 0.5)
+    b.equation(y, -b.delayed(y, b.delay("tau", 2 * lag)))
+    b.history(y, 1 - b.t)
+    ds = b.model().run(t=(0, 1), rtol=1e-10, lag=[0.5, 1.0])
+    # y' = -(1 - (t - tau)) up to tau
+    np.testing.assert_allclose(ds["final_y"], [1 - 1 - 1 + 0.5, 1 - 1 - 2 + 0.5], rtol=1e-9)
+    with pytest.raises(saltus.ModelError, match="lag: is no delay of late"):
+        b.delayed(y, lag)

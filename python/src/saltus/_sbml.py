@@ -1,6 +1,6 @@
 """SBML: a reaction network with rules and events becomes a model, written with Symbolic. libsbml reads and checks the file.
 
-Elements of a network that a model cannot have (delays of quantities, fast reactions, ...) are refused by name.
+Elements of a network that a model cannot have (fast reactions, delays that change, ...) are refused by name.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class _Network:
         self._values: dict[str, Any] = {}  # expressions by id
         #: States of species in compartments whose size changes: their amounts.
         self._amounts: dict[str, Any] = {}
+        self._delays: dict[Any, Any] = {}  # by their expressions
         self._open: list[str] = []  # ids whose expressions are under construction
         self._at_start = False
         self._write()
@@ -606,11 +607,29 @@ class _Network:
         if formula.isNumber():
             return sympy.Float(formula.getReal())
         parts = [self.expression(formula.getChild(k)) for k in range(formula.getNumChildren())]
+        if kind == lib.AST_FUNCTION_DELAY:
+            return self._delayed(formula, *map(sympy.sympify, parts))
         made = bounded(self._operation(kind, parts))
         if made is None:
-            self.refuse(lib.formulaToL3String(formula), "delays are not imported" if kind == lib.AST_FUNCTION_DELAY
-                        else "this function is not imported")
+            self.refuse(lib.formulaToL3String(formula), "this function is not imported")
         return made
+
+    def _delayed(self, formula: Any, value: Any, delay: Any) -> Any:
+        """An expression as it was a delay ago."""
+        model, text, what = self.model, self.lib.formulaToL3String(formula), formula.getChild(0)
+        starts = [self.started[id_] for id_ in self._names_in(what) if id_ in self.started]
+        if self.lib.AST_FUNCTION_RATE_OF in self._kinds_in(what) or any(self.lib.AST_NAME_TIME in self._kinds_in(f) for f in starts):
+            self.refuse(text, "a delayed rate, or a quantity with a history of its own before the start, is not imported")
+        if self._at_start or not value.free_symbols:
+            return value  # before the start all is as at the start
+        if any(model._kinds.get(symbol) != "parameter" for symbol in delay.free_symbols):
+            self.refuse(text, "a delay that changes is not imported")
+        if any(symbol in model._sides for symbol in value.free_symbols):
+            self.refuse(text, "a delayed condition is not imported")
+        if delay not in self._delays:
+            self._delays[delay] = model.delay(self._name(f"delay_{len(self._delays)}", own=True), delay, str(delay))
+        states = {symbol: model.delayed(symbol, self._delays[delay]) for symbol in value.free_symbols if model._kinds.get(symbol) == "state"}
+        return value.subs({**states, model.t: model.t - delay}, simultaneous=True)
 
     def _operation(self, kind: int, parts: list) -> Any:
         import sympy

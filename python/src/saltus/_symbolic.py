@@ -30,8 +30,8 @@ KEYWORDS = ("auto bool break case char class const continue default do double el
             "operator private public return short signed static struct switch template this true union unsigned using virtual "
             "void while").split()
 INTERPOLATIONS, ENDS = ["step", "linear", "pchip", "spline"], ["none", "held", "periodic"]
-OWN = "time_unit state table parameter discrete guard output time_event title source span initial rhs guards transition outputs rest max_step at "\
-      "now dy g out when t".split()
+OWN = "time_unit state table parameter discrete guard output time_event stream delay title source span initial rhs guards transition outputs rest "\
+      "max_step delays history at now dy g out when due_item t".split()
 
 
 def keep(name: str, text: str) -> Path:
@@ -208,6 +208,8 @@ class Symbolic:
         self._rules: list[_Rule] = []
         self._rests: list[_Rule] = []
         self._begins: list[_Rule] = []
+        self._delays: dict[str, Any] = {}
+        self._history: dict[Any, Any] = {}
         self._carries: dict[Any, int] = {}  # by scheduled time event: the numbers that it carries
         self._of_events: dict[Any, str] = {}  # quantities of events alone: where they come from
         self._max_step: Any = None
@@ -255,6 +257,32 @@ class Symbolic:
         self._names[symbol] = f"@[{name}]"
         self._kinds[symbol] = "table"
         return symbol
+
+    def delay(self, name: str, value: Any, about: str = "") -> "sympy.Symbol":
+        """A delay, an expression of parameters. `delayed` gives states as they were this long ago."""
+        import sympy
+
+        self._row("delay", name, quoted(about or name))
+        self._delays[name] = self._expression(value)
+        symbol = sympy.Symbol(name)
+        self._kinds[symbol] = "delay"
+        return symbol
+
+    def delayed(self, state: "sympy.Symbol", delay: "sympy.Symbol") -> "sympy.Symbol":
+        """The value of a state a delay ago."""
+        import sympy
+
+        self._must_be(state, "state")
+        self._must_be(delay, "delay")
+        symbol = sympy.Symbol(f"{state} before {delay}", real=True)
+        self._names[symbol] = f"@.delayed({state}, {delay})"
+        self._kinds[symbol] = "delayed"
+        return symbol
+
+    def history(self, state: "sympy.Symbol", value: Any) -> None:
+        """A state before the start, an expression of `t` and parameters; without it, the initial value."""
+        self._must_be(state, "state")
+        self._history[state] = self._expression(value)
 
     # ---- equations
 
@@ -328,7 +356,7 @@ class Symbolic:
         if not 0 <= k < self._carries.get(event, 0):
             raise ModelError(f"{event}: carries {self._carries.get(event, 0)} numbers; there is no number {k}")
         symbol = sympy.Symbol(f"{event}[{k}]", real=True)
-        self._names[symbol] = f"item[{k}]"
+        self._names[symbol] = f"due_item[{k}]"
         self._of_events[symbol] = event.name
         return symbol
 
@@ -389,7 +417,7 @@ class Symbolic:
                 raise ModelError(f"{one}: carries {self._carries[one]} numbers, and is given {len(scheduled[one]) - 1}")
         rule = _Rule(event, self._changes(changes), when, stop, scheduled, cancel)
         for symbol in {symbol for e in rule.expressions for symbol in e.free_symbols if symbol in self._of_events}:
-            if self._names[symbol].startswith("item") and (event is None or self._of_events[symbol] != event.name):
+            if self._names[symbol].startswith("due_item") and (event is None or self._of_events[symbol] != event.name):
                 raise ModelError(f"{symbol}: is carried by {self._of_events[symbol]}, and known in its rules alone")
         return rule
 
@@ -408,7 +436,8 @@ class Symbolic:
                  f"  static constexpr double span[] = {{{number(self.span[0])}, {number(self.span[1])}}};\n"]
         types = {"state": "variable<state>", "parameter": "variable<parameter>", "discrete": "variable<discrete>",
                  "table": "tabulated<table>",
-                 "guard": "event_function<guard>", "time_event": "timed<time_event>", "stream": "random_stream<stream>", "output": "derived<output>"}
+                 "guard": "event_function<guard>", "time_event": "timed<time_event>", "stream": "random_stream<stream>",
+                 "delay": "lag<delay>", "output": "derived<output>"}
         for name, knots in self._knots.items():
             parts.append(f"  static constexpr saltus::knot knots_of_{name}[] = {{\n"
                          + "".join(f"      {{{number(t)}, {number(value)}}},\n" for t, value in knots) + "  };\n")
@@ -424,6 +453,8 @@ class Symbolic:
                          f"  static constexpr saltus::{types[kind]} {kind}_list[] = {{\n"
                          + "".join(f"      {row},\n" for _, row in rows) + "  };\n")
         functions = [self._start(),
+                     self._function("delays", "const auto& at, auto& out", {f"out[{name}]": e for name, e in self._delays.items()}),
+                     self._function("history", "const auto& at, auto& out", {f"out[{s.name}]": e for s, e in self._history.items()}),
                      self._function("rhs", "const auto& at, auto& dy", {f"dy[{s.name}]": e for s, e in rates.items()}),
                      self._function("guards", "const auto& at, auto& g", {f"g[{name}]": e for name, e in levels.items()}),
                      self._times(), self._events("transition", self._rules), self._events("rest", self._rests),
@@ -511,7 +542,7 @@ class Symbolic:
         from sympy.core.relational import Relational, StrictGreaterThan, StrictLessThan
 
         def varies(symbol: Any) -> bool:
-            return symbol == self.t or self._kinds.get(symbol) in ("state", "table")
+            return symbol == self.t or self._kinds.get(symbol) in ("state", "table", "delayed")
 
         def held(condition: Any) -> Any:
             if not any(varies(s) for s in condition.free_symbols):
@@ -624,6 +655,6 @@ class Symbolic:
         inner = drawn + (f"      if ({when}) {{\n{''.join(lines)}      }}\n" if when and (drawn or scheduled) else "".join(lines))
         if scheduled:
             reads = any(self._of_events.get(s) == rule.event.name for e in rule.expressions for s in e.free_symbols)
-            return f"    now.each_due({rule.event}, [&](const auto&{' item' if reads else ''}) {{\n{inner}    }});\n"
+            return f"    now.each_due({rule.event}, [&](const auto&{' due_item' if reads else ''}) {{\n{inner}    }});\n"
         conditions = due + ([when] if when and not drawn else [])
         return (f"    if ({' && '.join(conditions)}) {{\n" if conditions else "    {\n") + inner + "    }\n"
