@@ -606,6 +606,7 @@ SAMPLED_METHOD = {
     "sliding": "rkf45", "tables": "bs3", "timed": "taylor16", "recorded": "dop853", "modes": "rkf78", "stopping": "trapezoid",
 }  # fmt: skip
 SAMPLED_MODE = {"plain": "lanes", "semi_1": "float", "mechanical": "backward", "stopping": "certified"}
+CERTIFIED_TOO = ["semi_2", "any_order", "contact", "recorded"]  # forms whose guards over intervals are code of their own
 SAMPLED_ELSEWHERE = [
     ("plain", "auto"), ("plain", "taylor20"), ("plain", "radau9"), ("tables", "kutta3"), ("timed", "rk4"), ("modes", "rdpk510"), ("stopping", "taylor8"),
     ("mechanical", "infltrap"), ("mechanical", "inflsdirk4"), ("contact", "inflesdirk4"),
@@ -617,7 +618,7 @@ def sample():
         for mode in MODES:
             if mode not in OWN_MODULE or SAMPLED_MODE.get(form) == mode:
                 yield form, method, mode, EVERYTHING
-        if SAMPLED_MODE.get(form) != "certified":  # guards over intervals are code of their own in each form
+        if form in CERTIFIED_TOO:
             yield form, method, "certified", ["finals", "events"]
     for form, method in SAMPLED_ELSEWHERE:
         yield form, method, "plain", ROWS
