@@ -47,7 +47,7 @@ struct run_summary {
 /// Adds the summary of a continued run with more instances.
 void add(run_summary& sum, const run_summary& more);
 
-/// What a run tells and asks while it goes on, from some thread.
+/// Functions that a run calls while it goes on, from some thread.
 struct ensemble_calls {
   /// Receives each chunk when it has ended, and the counts of its instances; a kept chunk without rows has counts alone.
   /// In any order, one at a time.

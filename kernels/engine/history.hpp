@@ -12,7 +12,7 @@ namespace saltus {
 template <class E>
 inline constexpr bool has_delays = E::form::delay_count > 0;
 
-/// How much longer than the least delay a step may be by rounding. It then reads the last polynomial beyond its end by that little.
+/// Rounding may make a step longer than the least delay by this part of it. The step then reads the last polynomial beyond its end.
 inline constexpr double beyond_least_delay = 0x1p-30;
 
 /// Largest part of the least delay that a step may take by itself: sail may stretch it by a hundredth to meet a stop.

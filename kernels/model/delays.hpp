@@ -71,7 +71,7 @@ class past_memory {
   SALTUS_FN int degree() const { return static_cast<int>(sizes()[1]); }
   SALTUS_FN T& initial(int state) const { return numbers_[2 + state]; }
 
-  /// Of a record: when it begins, one over its length, the level at its beginning, the coefficients of a state.
+  /// The parts of a record: its begin, one over its length, the level at its begin, the coefficients of a state.
   SALTUS_FN T& start(int64 record) const { return *at(record); }
   SALTUS_FN T& inverse_length(int64 record) const { return at(record)[1]; }
   SALTUS_FN T& level(int64 record) const { return at(record)[2]; }

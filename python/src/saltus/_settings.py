@@ -163,7 +163,7 @@ class Settings:
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
 
     def _quantity(self, name: str, value: Any) -> None:
-        """Adds a quantity: a number fixes it, an array is an axis of the product, a dict is a range or a distribution. Of a family, an
+        """Adds a quantity: a number fixes it, an array is an axis of the product, a dict is a range or a distribution. For a family, an
         array has a number for each member, and an array of two dimensions a row for each instance."""
         if isinstance(value, Mapping):
             table = "sweep" if {"from", "csv"} & set(value) else "sample"
