@@ -1,4 +1,4 @@
-// What the objects of saltus.hpp hold, and how errors of the host leave its functions.
+// The content of the objects of saltus.hpp, and the way in which errors of the host leave its functions.
 #pragma once
 
 #include <functional>

@@ -131,9 +131,9 @@ class SALTUS_API result {
   std::span<std::byte> bytes(std::size_t i);
   std::vector<named_value> attributes_of(std::size_t i) const;
 
-  /// What is told about the run.
+  /// The attributes of the result, named values about the run.
   std::vector<named_value> attributes() const;
-  /// Such a text; empty: there is none of that name.
+  /// An attribute that is a text; empty: there is none of that name.
   std::string attribute(const std::string& name) const;
 
   class inside;
@@ -228,7 +228,7 @@ class SALTUS_API study {
 
 /// Writes the finished instances of a journal, FILE.journal, which a run may be writing, into a file.
 SALTUS_API void so_far(const std::string& journal, const std::string& file, std::stop_token stop = {});
-/// How a Zarr store is written.
+/// Options of a Zarr store.
 struct store_options {
   std::string store = {};                  ///< its path; empty: beside the result, under its name
   std::optional<std::int64_t> chunk = {};  ///< instances in a chunk; none: as many as a run chooses

@@ -192,7 +192,7 @@ TEST_F(cli, two_runs_into_one_file_do_not_meet) {
   const auto interrupted = first->wait();
   EXPECT_EQ(interrupted.code, 130);
   // On a busy machine the signal may come before any instance has ended; then nothing is kept.
-  if (interrupted.err.find("no instance had ended") == std::string::npos) {
+  if (interrupted.out.find("no instance had ended") == std::string::npos) {
     EXPECT_EQ(results(folder() / "long.nc.part")["status"].size(), 100000u);
     fs::remove(folder() / "long.nc.part");
   }
