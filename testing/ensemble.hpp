@@ -13,6 +13,7 @@
 #include "compile/derivative_arrays.hpp"
 #include "ensemble/pipeline.hpp"
 #include "spec/spec.hpp"
+#include "testing/source_folder.hpp"
 
 namespace saltus::test {
 

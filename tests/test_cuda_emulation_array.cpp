@@ -13,6 +13,7 @@ inline constexpr saltus::series_room saltus::room_of_series<floating_loop> = {60
 #include "compile/compiler.hpp"
 #include "compile/derivative_arrays.hpp"
 #include "emulation_cases.hpp"
+#include "testing/source_folder.hpp"
 
 namespace saltus::test {
 namespace {
@@ -22,8 +23,7 @@ using loop = floating_loop;
 /// A run with the values of an instance as its states.
 host::plan loops(double t_end, double tolerance) {
   auto p = plan_of<loop>(t_end, tolerance);
-  const auto m =
-      host::by_derivative_array(host::describe_model(SALTUS_SOURCE_FOLDER "/tests/models/floating_loop.hpp"));
+  const auto m = host::by_derivative_array(host::describe_model(test::in_source("tests/models/floating_loop.hpp")));
   EXPECT_EQ(m.offsets->array->times, offsets_of<loop>.times);
   EXPECT_EQ(m.offsets->array->rank, offsets_of<loop>.rank);
   p.model.states = m.states;
