@@ -4,8 +4,9 @@
     matrix.py SALTUS [--all | --sample | --day N] [--table FILE] [--keep FOLDER] [PATTERN ...]
 
 Without --all a part of the sample runs, one on even days and another one on odd days; with --sample the whole of it. A pattern is a
-regular expression over names as printed, such as `plain/dp5/lanes`. Every cell is right (its error is within its bound), rejected before it runs with an expected sentence, or a failure that the
-status names. Anything else is wrong and makes the exit code 1. --keep keeps the specs of the runs, so that they can run again.
+regular expression over names as printed, such as `plain/dp5/lanes`. Every cell is right (its error is within its bound), rejected
+before it runs with an expected sentence, or a failure that the status names. Anything else is wrong and makes the exit code 1.
+--keep keeps the specs of the runs, so that they can run again.
 """
 
 import argparse
