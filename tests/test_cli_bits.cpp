@@ -162,7 +162,7 @@ TEST_F(cli, a_model_with_constraints_is_described_solved_and_shown) {
   EXPECT_EQ(
       refused.err,
       "saltus: --method dp5: method = \"dp5\": must be an implicit method, as tank has algebraic states; allowed: "
-      "trapezoid, sdirk4, esdirk4, rodas4, rodas5p, radau5, radau9\n");
+      "trapezoid, sdirk4, esdirk4, rodas4, rodas5p, radau5, radau9, radau13\n");
 }
 
 TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {

@@ -301,7 +301,7 @@ std::vector<double> dense_errors(const System& system, double h) {
 template <class Method>
 int least_dense_order_of_constraints() {
   const std::map<std::string, int> known = {{"trapezoid", 2}, {"sdirk4", 1}, {"esdirk4", 2}, {"rodas4", 2},
-                                            {"rodas5p", 3},   {"radau5", 3}, {"radau9", 5}};
+                                            {"rodas5p", 3},   {"radau5", 3}, {"radau9", 5},  {"radau13", 7}};
   return known.contains(Method::name) ? known.at(Method::name) : Method::dense_order;
 }
 
@@ -454,11 +454,24 @@ std::map<std::string, long double (*)(long double)> known_stability_functions() 
            [](long double z) {  // Pade (2, 3)
              return (1 + z * (2.0L / 5 + z / 20)) / (1 - z * (3.0L / 5 - z * (3.0L / 20 - z / 60)));
            }},
-          {"radau9", [](long double z) {  // Pade (4, 5)
+          {"radau9",
+           [](long double z) {  // Pade (4, 5)
              const long double above = 1 + z * (4.0L / 9 + z * (1.0L / 12 + z * (1.0L / 126 + z / 3024)));
              const long double below =
                  1 - z * (5.0L / 9 - z * (5.0L / 36 - z * (5.0L / 252 - z * (5.0L / 3024 - z / 15120))));
              return above / below;
+           }},
+          {"radau13", [](long double z) {  // Pade (6, 7)
+             const auto part = [&](int degree, int other, long double x) {
+               long double sum = 0, term = 1;
+               for (int j = 0; j <= degree;
+                    ++j) {  // degree! (sum of degrees - j)! / ((degree - j)! (sum of degrees)! j!) x^j
+                 sum += term;
+                 term *= x * (degree - j) / ((degree + other - j) * (j + 1.0L));
+               }
+               return sum;
+             };
+             return part(6, 7, z) / part(7, 6, -z);
            }}};
 }
 
@@ -528,7 +541,7 @@ TEST(Stability, StiffAccuracy) {
 // with h^2 / z and h^3 / z vanish: h^4 / z remains, order 3.
 TEST(StiffOrder, OfProtheroAndRobinson) {
   const std::map<std::string, double> known = {{"trapezoid", 2}, {"sdirk4", 1}, {"esdirk4", 2}, {"rodas4", 1},
-                                               {"rodas5p", 3},   {"radau5", 3}, {"radau9", 5}};
+                                               {"rodas5p", 3},   {"radau5", 3}, {"radau9", 5},  {"radau13", 7}};
   std::printf("lambda = -1e6, t = 1: errors with 10, 20, 40, 80 steps, orders\n");
   each_method<stiff>([&](auto m) {
     using M = decltype(m);

@@ -675,6 +675,7 @@ void expect_radau() {
 TEST(implicit_tableaus, of_radau_are_collocation) {
   expect_radau<methods::radau_5>();
   expect_radau<methods::radau_9>();
+  expect_radau<methods::radau_13>();
   const exact root = std::sqrt(exact(6));
   EXPECT_EQ(methods::radau_5::c[0], static_cast<double>((4 - root) / 10));
   EXPECT_EQ(methods::radau_5::c[1], static_cast<double>((4 + root) / 10));

@@ -23,7 +23,7 @@ const spec_key all_keys[] = {
      "the only key that must be there; a path starts at the folder of the spec"},
     {"", "integration", "method", {}, "str", "see below",
      "explicit: `kutta3` `bs3` `rk4` `rkf45` `rkf78` `dp5` `tsit5` `dop853` `rdpk510`, Taylor series `taylor8` `taylor12` `taylor16` "
-     "`taylor20`, `taylor` (of these the one for `rtol`); implicit: `trapezoid` `sdirk4` `esdirk4` `rodas4` `rodas5p` `radau5` `radau9`, of "
+     "`taylor20`, `taylor` (of these the one for `rtol`); implicit: `trapezoid` `sdirk4` `esdirk4` `rodas4` `rodas5p` `radau5` `radau9` `radau13`, of "
      "mechanical models `infltrap` `inflsdirk4` `inflesdirk4`; both: `auto`",
      "how; `kutta3` and `rk4` have no error estimate and need `step`"},
     {"", "integration", "t", {}, "Union[Number, Iterable[SupportsFloat]]", "the model's span", "`[begin, end]`, begin != end; or the end",

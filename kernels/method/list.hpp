@@ -13,6 +13,7 @@
 #include "method/tableaus/infl_sdirk_4.hpp"
 #include "method/tableaus/infl_trapezoid_2.hpp"
 #include "method/tableaus/kutta_3.hpp"
+#include "method/tableaus/radau_13.hpp"
 #include "method/tableaus/radau_5.hpp"
 #include "method/tableaus/radau_9.hpp"
 #include "method/tableaus/rdpk_5.hpp"
@@ -67,7 +68,7 @@ constexpr auto those(list<Method...>) {
 using all_methods =
     list<kutta_3, bogacki_shampine_3, runge_kutta_4, fehlberg_5, fehlberg_8, dormand_prince_5, tsitouras_5,
          dormand_prince_8, rdpk_5, taylor_8, taylor_12, taylor_16, taylor_20, trapezoid_2, sdirk_4, esdirk_4, rodas_4,
-         rodas_5p, radau_5, radau_9, infl_trapezoid_2, infl_sdirk_4, infl_esdirk_4>;
+         rodas_5p, radau_5, radau_9, radau_13, infl_trapezoid_2, infl_sdirk_4, infl_esdirk_4>;
 
 /// Explicit Runge-Kutta methods, which have a tableau.
 using explicit_methods = decltype(detail::those<detail::family::runge_kutta>(all_methods{}));

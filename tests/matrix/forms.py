@@ -5,9 +5,11 @@ through (t0, y0) as a function of an array of times, y[state, time]. A mode hold
 time and state in the mode, and `act` is the model's transition.
 """
 
+import functools
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from scipy.interpolate import CubicSpline
 
 RISING, FALLING, BOTH = 1, -1, 0
@@ -196,6 +198,53 @@ class Recorded(Timed):
         if "cure" in due:
             z = 0.5 * z
         return mode, np.array([z, y[1]]), False
+
+
+class Delayed(Form):
+    """By the method of steps: a polynomial between breaking points."""
+
+    raised, by = 1.61, 0.7
+
+    def __init__(self):
+        super().__init__("delayed", ["z", "total"], events=["full", "echo", "raise"])
+
+    @staticmethod
+    def lag(p):
+        return 0.675 / p
+
+    @classmethod
+    @functools.cache
+    def pieces(cls, p, end=3.2):
+        """Breaking points, and z from each of them on as a polynomial."""
+        lag, rows = cls.lag(p), [(-np.inf, Polynomial([0.9]))]
+        for t in sorted(t + lag * i for t in (0.0, cls.raised) for i in range(12) if t + lag * i < end):
+            past = next(z for begin, z in reversed(rows) if t - lag + 1e-9 >= begin)
+            change = (-p * past(Polynomial([-lag, 1.0]))).integ()
+            rows.append((t, change - change(t) + rows[-1][1](t) + (cls.by if t == cls.raised else 0.0)))
+        return rows
+
+    def of(self, t, p):
+        """The polynomial at t, seen from later times."""
+        return next(z for begin, z in reversed(self.pieces(p)) if t + 1e-9 >= begin)
+
+    def start(self, p, direction):
+        return 0.0, np.array([0.9, 0.0])
+
+    def flow(self, mode, t0, y0, p):
+        change = self.of(t0, p)  # total' is -z'/p
+        return lambda t: np.array([change(t) - change(t0) + y0[0], y0[1] - (change(t) - change(t0)) / p])
+
+    def guards(self, mode, p):
+        z = self.of(mode, p)
+        past = lambda t: self.of(mode - self.lag(p), p)(t - self.lag(p))
+        # A change of the state now stands for the same change then.
+        return [Guard("full", lambda t, y: y[0] - 0.2, FALLING), Guard("echo", lambda t, y: past(t) - 0.4 + (y[0] - z(t)), FALLING)]
+
+    def times(self, p, begin, end):
+        return [(t, "raise" if t == self.raised else None) for t, _ in self.pieces(p)[1:]]
+
+    def act(self, due, mode, t, y, p, direction):
+        return t, np.array([y[0] + (self.by if "raise" in due else 0.0), y[1]]), False
 
 
 class Modes(Form):
@@ -409,6 +458,7 @@ FORMS = {
         Tables(),
         Timed(),
         Recorded(),
+        Delayed(),
         Modes(),
         Stopping(),
     ]

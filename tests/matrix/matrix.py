@@ -438,8 +438,10 @@ def refusal(form, method, asked, mode):
         return "auto"
     if mode == "certified" and method in ("kutta3", "rk4", "rkf78"):
         return "certified"
-    if form == "recorded" and mode == "backward":
+    if form in ("recorded", "delayed") and mode == "backward":
         return "forward in time"
+    if form == "delayed" and (method in SERIES or mode in ("from", "float", "certified") or asked.startswith("d ")):
+        return "has delays|finds no series of delayed states"
     if asked.startswith("d "):
         if form == "any_order":
             return "must be left out"
@@ -605,7 +607,7 @@ OWN_MODULE = ["lanes", "float", "backward", "certified"]
 SAMPLED_METHOD = {
     "plain": "dop853", "mass_matrix": "rodas5p", "varying_mass": "sdirk4", "singular_mass": "rodas4", "semi_1": "esdirk4",
     "semi_2": "radau5", "implicit": "radau5", "any_order": "taylor12", "mechanical": "dp5", "contact": "tsit5",
-    "sliding": "rkf45", "tables": "bs3", "timed": "taylor16", "recorded": "dop853", "modes": "rkf78", "stopping": "trapezoid",
+    "sliding": "rkf45", "tables": "bs3", "timed": "taylor16", "recorded": "dop853", "delayed": "tsit5", "modes": "rkf78", "stopping": "trapezoid",
 }  # fmt: skip
 SAMPLED_MODE = {"plain": "lanes", "semi_1": "float", "mechanical": "backward", "stopping": "certified"}
 CERTIFIED_TOO = ["semi_2", "any_order", "contact", "recorded"]  # forms whose guards over intervals are code of their own

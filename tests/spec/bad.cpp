@@ -30,7 +30,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   const std::string methods =
       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853, rdpk510, taylor8, taylor12, taylor16, taylor20, "
       "trapezoid, sdirk4, esdirk4, rodas4, "
-      "rodas5p, radau5, radau9, infltrap, inflsdirk4, inflesdirk4, taylor, auto";
+      "rodas5p, radau5, radau9, radau13, infltrap, inflsdirk4, inflesdirk4, taylor, auto";
 
   write("runs.csv", "q,p,s\n+1,2,+-5\nabc,nan\n3\n");
   write("twice.csv", "q,p, \"q\"\n1,2,3\n");
@@ -327,7 +327,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
 }
 
 TEST_F(spec, a_method_that_cannot_solve_the_equations_is_named_with_those_that_can) {
-  const std::string one_step = "trapezoid, sdirk4, esdirk4, ", all = one_step + "rodas4, rodas5p, radau5, radau9";
+  const std::string one_step = "trapezoid, sdirk4, esdirk4, ", all = one_step + "rodas4, rodas5p, radau5, radau9, radau13";
   const model index_1 = valve_with(abi::semi_explicit, 1), index_2 = valve_with(abi::semi_explicit, 2),
               mass = valve_with(abi::with_mass), implicit = valve_with(abi::implicit, 1);
   const auto given = [](const std::string& name, const model& m) {
@@ -340,24 +340,24 @@ TEST_F(spec, a_method_that_cannot_solve_the_equations_is_named_with_those_that_c
     EXPECT_EQ(given(name, mass),
               place + "must be an implicit method, as relief_valve has a mass matrix; allowed: " + all);
     EXPECT_EQ(given(name, index_2),
-              place + "must be an implicit method, as relief_valve has algebraic states; allowed: radau5, radau9");
+              place + "must be an implicit method, as relief_valve has algebraic states; allowed: radau5, radau9, radau13");
     EXPECT_EQ(given(name, implicit), place +
                                          "must be an implicit method, as relief_valve has implicit equations; "
                                          "allowed: " +
-                                         one_step + "radau5, radau9");
+                                         one_step + "radau5, radau9, radau13");
   }
   for (const std::string name : {"rodas4", "rodas5p"})
     EXPECT_EQ(given(name, implicit), "spec.toml:2:10: method = \"" + name +
                                          "\": must not be a Rosenbrock method, as relief_valve has implicit equations; "
                                          "allowed: " +
-                                         one_step + "radau5, radau9");
+                                         one_step + "radau5, radau9, radau13");
   for (const std::string name : {"trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p"})
     EXPECT_EQ(given(name, index_2), "spec.toml:2:10: method = \"" + name +
                                         "\": must be a method for index 2, as relief_valve has algebraic states of "
-                                        "index 2; allowed: radau5, radau9");
+                                        "index 2; allowed: radau5, radau9, radau13");
   EXPECT_EQ(refused(valve, {{"--method", "tsit5"}}, index_2),
             "--method tsit5: method = \"tsit5\": must be an implicit method, as relief_valve has algebraic states; "
-            "allowed: radau5, radau9");
+            "allowed: radau5, radau9, radau13");
 }
 
 TEST_F(spec, consistency_is_refused_where_there_is_nothing_to_be_consistent_with) {

@@ -231,7 +231,7 @@ TEST_F(spec, all_that_is_wrong_is_told_at_once) {
       "spec.toml:2:8: rtol = -1: must be a positive number\n"
       "spec.toml:3:10: method = \"rodas5\": unknown word; did you mean rodas5p? allowed: kutta3, bs3, rk4, rkf45, "
       "rkf78, dp5, tsit5, dop853, rdpk510, taylor8, taylor12, taylor16, taylor20, trapezoid, sdirk4, esdirk4, "
-      "rodas4, rodas5p, radau5, radau9, infltrap, inflsdirk4, inflesdirk4, taylor, auto\n"
+      "rodas4, rodas5p, radau5, radau9, radau13, infltrap, inflsdirk4, inflesdirk4, taylor, auto\n"
       "spec.toml:6:1: sweep.flaw = [1]: not a parameter or state of relief_valve; did you mean flow? allowed: "
       "zip, table, parameters, initial, damping, preload, flow, compressibility, restitution, lift, velocity, "
       "pressure, t_begin, t_end\n"
