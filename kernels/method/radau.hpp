@@ -57,7 +57,8 @@ SALTUS_FN radau_stages<Method, Real, n> stages_from_slope(const vec<Real, n>& y,
 /// On the dense output of the last step, in lanes that have one not much shorter.
 template <class Method, class Past, class Real, int n>
 SALTUS_FN void continue_past(radau_stages<Method, Real, n>& at, const Past& past, Real h) {
-  constexpr double furthest = 2.0;
+  // A polynomial of degree seven leaves the solution soon beyond its step: from further away Newton's iteration fails more often.
+  constexpr double furthest = Method::stages > 5 ? 1.25 : 2.0;
   const Real ratio = h / past.h;
   const auto near = (past.h > Real(0.0)) & (ratio <= Real(furthest));
   static_for<Method::stages>([&](auto i) SALTUS_INLINE_LAMBDA {

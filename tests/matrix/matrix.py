@@ -35,7 +35,7 @@ HERE = Path(__file__).resolve().parent
 
 EXPLICIT = ["kutta3", "bs3", "rk4", "rkf45", "rkf78", "dp5", "tsit5", "dop853", "rdpk510"]
 SERIES = ["taylor8", "taylor12", "taylor16", "taylor20"]
-IMPLICIT = ["trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5", "radau9"]
+IMPLICIT = ["trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5", "radau9", "radau13"]
 MECHANICAL = ["infltrap", "inflsdirk4", "inflesdirk4"]
 METHODS = EXPLICIT + SERIES + IMPLICIT + MECHANICAL + ["auto"]
 
@@ -430,7 +430,7 @@ def refusal(form, method, asked, mode):
         return "integrates mechanical models alone"
     if form in MECHANICAL_FORMS and method in SERIES:
         return "finds no series"
-    if form == "semi_2" and method not in ("radau5", "radau9"):
+    if form == "semi_2" and method not in ("radau5", "radau9", "radau13"):
         return "must be a method for index 2|auto"
     if form in ("varying_mass", "implicit") and method in ("rodas4", "rodas5p"):
         return "must not be a Rosenbrock method"
@@ -612,7 +612,7 @@ SAMPLED_METHOD = {
 SAMPLED_MODE = {"plain": "lanes", "semi_1": "float", "mechanical": "backward", "stopping": "certified"}
 CERTIFIED_TOO = ["semi_2", "any_order", "contact", "recorded"]  # forms whose guards over intervals are code of their own
 SAMPLED_ELSEWHERE = [
-    ("plain", "auto"), ("plain", "taylor20"), ("plain", "radau9"), ("tables", "kutta3"), ("timed", "rk4"), ("modes", "rdpk510"), ("stopping", "taylor8"),
+    ("plain", "auto"), ("plain", "taylor20"), ("plain", "radau9"), ("semi_2", "radau13"), ("tables", "kutta3"), ("timed", "rk4"), ("modes", "rdpk510"), ("stopping", "taylor8"),
     ("mechanical", "infltrap"), ("mechanical", "inflsdirk4"), ("contact", "inflesdirk4"),
 ]  # fmt: skip
 
