@@ -6,6 +6,9 @@
 
 namespace saltus {
 
+/// Ulps of time by which an event may be misplaced.
+inline constexpr double misplaced = 1024.0;
+
 /// Bounds on the rounding of the model's guards at (t, y) if all arguments are known to an ulp; 0 where none is found.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::form::model_guards> rounding_of_guards(

@@ -1,0 +1,101 @@
+// Guards that fire before their root, because another event is due there, go over to their new sides.
+#pragma once
+
+#include "event/restart.hpp"
+
+namespace saltus {
+
+/// Lanes in which bilateral guard i with this value and rate moves to its root, within `tolerance` (a time), in its direction.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> comes_to_root(int i, Real value, Real rate, Real tolerance) {
+  const auto guard = E::form::traits(i);
+  if (guard.side != bilateral) return mask_of<Real>::all(false);
+  const Real side = side_of(value);
+  auto comes = (side * rate < Real(0.0)) & (side * value <= abs(rate) * tolerance);
+  if (guard.which == falling) comes = comes & (side > Real(0.0));
+  if (guard.which == rising) comes = comes & (side < Real(0.0));
+  return comes;
+}
+
+/// The smallest value on the other side.
+template <class E, class Real>
+SALTUS_FN Real across(Real value) {
+  return side_of(value) * Real(-limits<typename E::T>::smallest);
+}
+
+/// A bilateral guard that has fired within `tolerance` (a time) before its root, because another event was due there, moves to its new
+/// side, so that it does not fire again at the root. `from` has the sides from which guards have fired. A guard that has crossed its root
+/// and returns fires again if the equations turn it by its sign. If a jump of the states has turned it (`jumps`), as a bounce does, it is
+/// back on its side. Returns the lanes in which a guard has changed sides.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, const vec<Real, E::ng>& from,
+                                  mask_of<Real> jumps, Real tolerance, mask_of<Real> where) {
+  auto any_over = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    Real& value = x.constants.guard_values[i];
+    const auto over = where & (fired[i] > Real(0.5)) & comes_to_root<E>(i, value, x.rate[i], tolerance) &
+                      (jumps | (side_of(value) == side_of(from[i])));
+    assign_where(over, value, across<E>(value));
+    any_over = any_over | over;
+  });
+  return any_over;
+}
+
+/// A guard that has crossed, and is on its old side again only since algebraic states have been solved for anew: a step leaves an error in
+/// them. Its event has changed nothing, and without it the guard is back as well. Such guards are put on their new side, or they would
+/// fire twice. `y`, `d` and `g` are the states, discrete variables and guards before the transition; the slope of an algebraic state of
+/// index 2 is not known after it. Returns the lanes.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> take_over_solved(instance<E, Real>& x, const vec<Real, E::n>& y,
+                                              const vec<Real, E::form::discretes>& d,
+                                              const with_rate<vec<Real, E::ng>>& g, const vec<Real, E::ng>& fired,
+                                              const vec<Real, E::ng>& from, mask_of<Real> where,
+                                              const tolerances<E, Real>& tol) {
+  each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { where = where & (x.constants.d[i] == d[i]); });
+  const auto is_back = [&](int i, Real value) SALTUS_INLINE_LAMBDA {
+    return where & (fired[i] > Real(0.5)) & (side_of(g.value[i]) != side_of(from[i])) &
+           (side_of(value) == side_of(from[i])) & comes_to_root<E>(i, value, g.rate[i], x.h);
+  };
+  auto back = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { back = back | is_back(i, x.constants.guard_values[i]); });
+  if (none(back)) return back;
+  auto without = x;
+  without.y = y;
+  without.constants.guard_values = from;
+  auto f = x.f;
+  const auto there = evaluate_at<E>(without, f, without.constants, back, tol, {});
+  auto any_over = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    Real& value = x.constants.guard_values[i];
+    const auto over = is_back(i, value) & (side_of(there.value[i]) == side_of(from[i]));
+    assign_where(over, value, across<E>(value));
+    any_over = any_over | over;
+  });
+  return any_over;
+}
+
+/// The guards as a transition sees them: one that fires before its root, because another event is due there, is on its new side.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::ng> guards_after(const instance<E, Real>& x, const vec<Real, E::ng>& g,
+                                        const vec<Real, E::ng>& fired, const vec<Real, E::ng>& from, Real tolerance) {
+  auto r = g;
+  if constexpr (E::ng + E::form::time_events > 1)
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto over = (fired[i] > Real(0.5)) & comes_to_root<E>(i, g[i], x.rate[i], tolerance) &
+                        (side_of(g[i]) == side_of(from[i]));
+      assign_where(over, r[i], across<E>(g[i]));
+    });
+  return r;
+}
+
+/// f and the rates of guards on the sides that guards have been put on since they were found.
+template <class E, class Real>
+SALTUS_FN_COLD void turn_to_sides(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
+                                  const point_rules<E, Real>& rules) {
+  auto f = x.f;
+  const auto g = evaluate_at(x, f, x.constants, where, tol, rules);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.rate[i], g.rate[i]); });
+}
+
+}  // namespace saltus
