@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from ._errors import SpecError
 from ._plot import Plot
 from ._rows import events_of, instance_of, ok_of
 from ._settings import toml
+
+#: What stands before the name of a state, output or input in the name of a variable.
+BEFORE = ("final", "initial", "before", "event", "table", "knot", "record", "d")
 
 
 @xr.register_dataset_accessor("saltus")
@@ -62,6 +66,16 @@ class Accessor:
             raise SpecError(f"{name}: the result has no variables {name}_0, {name}_1, ...")
         joined = xr.concat(members, xr.DataArray(np.arange(len(members)), dims="member", name="member"), combine_attrs="drop_conflicts")
         return joined.rename(name).transpose(..., "member")
+
+    def part(self, name: str) -> xr.Dataset:
+        """The variables of a part of the model (Symbolic.add), by the names that they have in the part: `current` for left_current,
+        `final_current` for final_left_current, `max(current)` for max(left_current)."""
+        start = re.compile(rf"(^|\W|(?:^|\W)(?:{'|'.join(BEFORE)})_){name}_")
+        found = {str(v): start.sub(r"\1", str(v)) for v in self._ds.data_vars if start.search(str(v))}
+        found.update({str(v): start.sub(r"\1", str(v)) for v in self._ds.coords if start.search(str(v)) and v not in self._ds.dims})
+        if not found:
+            raise SpecError(f"{name}: the result has no variables of such a part, {name}_...")
+        return self._ds[list(found)].rename(found)
 
     def section(self, event: str) -> xr.Dataset:
         """The points right after each event of a guard or time event, of all instances: a Poincare section. Along `event` lie

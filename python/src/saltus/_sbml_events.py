@@ -62,8 +62,7 @@ class EventModel(Symbolic):
     # ---- names
 
     def _unused(self, name: str) -> str:
-        taken = {row for rows in self._lists.values() for row, _ in rows}
-        while name in taken:
+        while name in self._taken:
             name += "_"
         return name
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
-from . import _core
+from . import _core, _parts
 from ._errors import ModelError
 from ._formula import parsed
 
@@ -158,10 +158,27 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
     return Printer({"math_macros": {}})  # models have no M_PI_2
 
 
+class _Row(NamedTuple):
+    """An entry of a list of the header."""
+
+    name: str
+    value: Optional[float]  # a default
+    head: str  # what stands before the sentence, and behind it
+    about: str
+    tail: str = ""
+    type: str = ""
+    method: str = ""  # called on the entry; "@" is its name
+
+    @property
+    def text(self) -> str:
+        value = "" if self.value is None else f"{number(self.value)}, "
+        return f"{self.type}{{{self.name}, {value}{self.head}{quoted(self.about)}{self.tail}}}{self.method.replace('@', self.name)}"
+
+
 class _Rule(NamedTuple):
     """What happens at an event."""
 
-    event: Any
+    event: Any  # of a rest: the guards whose events accumulate; none: any
     changes: "dict[Any, Any]"
     when: Any = None
     stop: Any = None
@@ -172,6 +189,13 @@ class _Rule(NamedTuple):
     def expressions(self) -> list:
         all_ = [*self.changes.values(), self.when, self.stop, *(e for several in self.after.values() for e in several)]
         return [e for e in all_ if hasattr(e, "free_symbols")]
+
+    def mapped(self, symbol: Any, expression: Any) -> "_Rule":
+        """The rule with its symbols and expressions changed by these functions."""
+        event = tuple(map(symbol, self.event)) if isinstance(self.event, tuple) else self.event and symbol(self.event)
+        when, stop = (expression(e) if hasattr(e, "free_symbols") else e for e in (self.when, self.stop))
+        return _Rule(event, {symbol(s): expression(e) for s, e in self.changes.items()}, when, stop,
+                     {symbol(s): tuple(map(expression, several)) for s, several in self.after.items()}, tuple(map(symbol, self.cancel)))
 
 
 class Symbolic:
@@ -195,14 +219,16 @@ class Symbolic:
 
         self.name, self.title, self.reference, self.span, self.time_unit = name, title or name, source, span, time_unit
         self.t = sympy.Symbol("t", real=True)
-        self._lists: dict[str, list[tuple[str, str]]] = {}
+        self._lists: dict[str, list[_Row]] = {}
         self._names: dict[Any, str] = {self.t: "@.t"}
         self._kinds: dict[Any, str] = {}
         self._guards: dict[Any, Any] = {}
         self._above: dict[Any, Any] = {}
         self._rates: dict[Any, Any] = {}
         self._initial: dict[Any, Any] = {}
-        self._outputs: dict[str, Any] = {}
+        self._defined: dict[Any, Any] = {}  # inputs and outputs: what stands for them; None: an input without a connection
+        self._units: dict[Any, str] = {}
+        self._parts: dict[str, tuple[Symbolic, str]] = {}  # the models, and their content when they were added
         self._knots: dict[str, list[tuple[float, float]]] = {}
         self._schedule: list[tuple[str, str, tuple]] = []
         self._rules: list[_Rule] = []
@@ -212,7 +238,7 @@ class Symbolic:
         self._history: dict[Any, Any] = {}
         self._carries: dict[Any, int] = {}  # by scheduled time event: the numbers that it carries
         self._of_events: dict[Any, str] = {}  # quantities of events alone: where they come from
-        self._max_step: Any = None
+        self._max_steps: list[Any] = []
         self._levels: dict[Any, Any] = {}  # levels of guards made from conditions, and the symbols of their sides
         self._sides: dict[Any, tuple[Any, str]] = {}
         self._checked_name(name)
@@ -247,22 +273,21 @@ class Symbolic:
         for given, allowed in ((interpolation, INTERPOLATIONS), (at_ends, ENDS)):
             if given not in allowed:
                 raise ModelError(f"table {name}: {given}: unknown word; {_core.suggest(given, allowed)}")
-        row = f"{quoted(unit)}, {quoted(about or name)}, saltus::interpolation::{interpolation}, saltus::at_ends::{at_ends}"
-        has_knots = knots is not None
-        self._row("table", name, row, "saltus::tabulated<table>" if has_knots else "", f".with(knots_of_{name})" if has_knots else "")
-        if has_knots:
+        tail, type_ = f", saltus::interpolation::{interpolation}, saltus::at_ends::{at_ends}", "saltus::tabulated<table>"
+        self._row("table", name, about, f"{quoted(unit)}, ", tail, *((type_, ".with(knots_of_@)") if knots is not None else ()))
+        if knots is not None:
             times, values = (knots.index, knots.values) if hasattr(knots, "index") and hasattr(knots, "values") else knots
             self._knots[name] = [(float(t), float(value)) for t, value in zip(times, values)]
         symbol = sympy.Symbol(name, real=True)
         self._names[symbol] = f"@[{name}]"
-        self._kinds[symbol] = "table"
+        self._kinds[symbol], self._units[symbol] = "table", unit
         return symbol
 
     def delay(self, name: str, value: Any, about: str = "") -> "sympy.Symbol":
         """A delay, an expression of parameters. `delayed` gives states as they were this long ago."""
         import sympy
 
-        self._row("delay", name, quoted(about or name))
+        self._row("delay", name, about)
         self._delays[name] = self._expression(value)
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "delay"
@@ -291,14 +316,39 @@ class Symbolic:
         self._must_be(state, "state")
         self._rates[state] = self._expression(rate)
 
-    def output(self, name: str, value: Any, unit: str = "1", about: str = "") -> None:
-        """An output, computed from the other quantities and never integrated."""
-        self._row("output", name, f"{quoted(unit)}, {quoted(about or name)}")
-        self._outputs[name] = self._expression(value)
+    def output(self, name: str, value: Any, unit: str = "1", about: str = "") -> "sympy.Symbol":
+        """An output, computed from the other quantities and never integrated. In expressions the symbol stands for its value."""
+        self._row("output", name, about, f"{quoted(unit)}, ")
+        return self._define("output", name, self._expression(value), unit)
 
     def max_step(self, value: Any) -> None:
-        """Bounds the step size."""
-        self._max_step = self._expression(value)
+        """Bounds the step size. Several bounds hold together."""
+        self._max_steps.append(self._expression(value))
+
+    # ---- parts
+
+    def input(self, name: str, unit: str = "1", about: str = "") -> "sympy.Symbol":
+        """A quantity that the model needs and does not compute. `connect` gives its value, here or in the model of which this is a
+        part. It is no variable of a result; `about` is for the reader of the source."""
+        self._checked_name(name)
+        return self._define("input", name, None, unit)
+
+    def add(self, name: str, part: "Symbolic", **values: Any) -> "_parts.Part":
+        """A part: the states, parameters, discrete variables, tables, outputs, events, delays and random streams of another model,
+        each with the name of the part and `_` before its own. The answer has them as attributes: `left.current` is `left_current`.
+
+        The part must be complete. `values`: a number becomes the default of a parameter, discrete variable or state; an expression of
+        this model takes the place of a parameter, or is the initial value of a state. Rules of parts come in the order of the calls.
+        """
+        return _parts.add(self, name, part, values)
+
+    def connect(self, to: "sympy.Symbol", value: Any) -> None:
+        """Gives an input the value of an expression. Terms that are single quantities must have the unit of the input; the unit 1
+        fits any."""
+        self._must_be(to, "input")
+        if self._defined[to] is not None:
+            raise ModelError(f"{self.name}: {to} is connected already, to {self._defined[to]}")
+        self._defined[to] = _parts.of_unit(self, to, self._expression(value))
 
     # ---- events
 
@@ -310,8 +360,8 @@ class Symbolic:
         for given, allowed in ((direction, ["rising", "falling", "both"]), (sidedness, ["bilateral", "unilateral"])):
             if given not in allowed:
                 raise ModelError(f"guard {name}: {given}: unknown word; {_core.suggest(given, allowed)}")
-        row = f"saltus::{direction}, saltus::{sidedness}, {quoted(about or name)}" + (", saltus::terminal" if terminal else "")
-        self._row("guard", name, row, "saltus::event_function<guard>" if sliding else "", ".sliding()" if sliding else "")
+        self._row("guard", name, about, f"saltus::{direction}, saltus::{sidedness}, ", ", saltus::terminal" if terminal else "",
+                  *(("saltus::event_function<guard>", ".sliding()") if sliding else ()))
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "guard"
         self._guards[symbol] = self._expression(value)
@@ -328,7 +378,7 @@ class Symbolic:
         """An event at a known time, or at `first` and then with the period `every`."""
         if (at is None) == (every is None):
             raise ModelError(f"time event {name}: must have one of `at` and `every`")
-        self._row("time_event", name, quoted(about or name))
+        self._row("time_event", name, about)
         times = (at,) if at is not None else (every,) if first is None else (every, first)
         self._schedule.append((name, "every" if at is None else "at", tuple(self._expression(one) for one in times)))
         return self._event_symbol(name)
@@ -336,7 +386,7 @@ class Symbolic:
     def scheduled(self, name: str, capacity: int = 8, carries: int = 0, about: str = "") -> "sympy.Symbol":
         """A time event that other events schedule (`after` of `on`), up to `capacity` times at once. Each time it carries numbers to
         where it is due: `carried(event, k)`."""
-        self._row("time_event", name, quoted(about or name), "saltus::timed<time_event>",
+        self._row("time_event", name, about, "", "", "saltus::timed<time_event>",
                   f".scheduled({int(capacity)})" + (f".carrying({int(carries)})" if carries else ""))
         return self._event_symbol(name, int(carries))
 
@@ -364,7 +414,7 @@ class Symbolic:
         """A stream of random numbers, which is independent of all others and has the same bits in any run."""
         import sympy
 
-        self._row("stream", name, quoted(about or name))
+        self._row("stream", name, about)
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "stream"
         return symbol
@@ -395,9 +445,12 @@ class Symbolic:
             raise ModelError(f"{event}: is no guard or time event of {self.name}")
         self._rules.append(self._rule(event, changes, when, stop, after, cancel))
 
-    def rest(self, changes: Mapping, when: Any = None) -> None:
-        """The transition where events accumulate."""
-        self._rests.append(self._rule(None, changes, when))
+    def rest(self, changes: Mapping, when: Any = None, guards: Any = ()) -> None:
+        """The transition where events accumulate: those of these guards; without `guards`, of any guard of this model and its parts."""
+        of = tuple(guards) if isinstance(guards, (tuple, list, set)) else (guards,)
+        for guard in of:
+            self._must_be(guard, "guard")
+        self._rests.append(self._rule(None, changes, when)._replace(event=of))
 
     def begin(self, changes: Optional[Mapping] = None, after: Optional[Mapping] = None) -> None:
         """What is set or scheduled at the start, as in `on`. Discrete variables and states may begin with random numbers."""
@@ -426,6 +479,11 @@ class Symbolic:
     @property
     def source(self) -> str:
         """The header."""
+        return _parts.connected(self)._header()
+
+    def _header(self) -> str:
+        import sympy
+
         lacking = [s.name for s, kind in self._kinds.items() if kind == "state" and s not in self._rates]
         if lacking:
             raise ModelError(f"{self.name}: has no equation of {', '.join(lacking)}")
@@ -441,17 +499,18 @@ class Symbolic:
         for name, knots in self._knots.items():
             parts.append(f"  static constexpr saltus::knot knots_of_{name}[] = {{\n"
                          + "".join(f"      {{{number(t)}, {number(value)}}},\n" for t, value in knots) + "  };\n")
-        rates, outputs, levels = ({key: self._held(e) for key, e in of.items()} for of in (self._rates, self._outputs, self._guards))
+        given = {s.name: e for s, e in self._defined.items() if self._kinds[s] == "output"}
+        rates, outputs, levels = ({key: self._held(e) for key, e in of.items()} for of in (self._rates, given, self._guards))
         sides = self._name_sides([*rates.values(), *outputs.values(), *levels.values(), *self._in_events()])
         lists = {**self._lists}
         if sides:
-            lists["guard"] = [*lists.get("guard", []), *((name, f"{{{name}, saltus::both, saltus::bilateral, "
-                                                         f"{quoted(self._sides[side][1])}}}") for side, name in sides.items())]
+            lists["guard"] = [*lists.get("guard", []), *(_Row(name, None, "saltus::both, saltus::bilateral, ", self._sides[side][1])
+                                                         for side, name in sides.items())]
         levels = {**{s.name: e for s, e in levels.items()}, **{name: self._sides[side][0] for side, name in sides.items()}}
         for kind, rows in lists.items():
-            parts.append(f"  enum {kind} {{ {', '.join(name for name, _ in rows)} }};\n"
+            parts.append(f"  enum {kind} {{ {', '.join(row.name for row in rows)} }};\n"
                          f"  static constexpr saltus::{types[kind]} {kind}_list[] = {{\n"
-                         + "".join(f"      {row},\n" for _, row in rows) + "  };\n")
+                         + "".join(f"      {row.text},\n" for row in rows) + "  };\n")
         functions = [self._start(),
                      self._function("delays", "const auto& at, auto& out", {f"out[{name}]": e for name, e in self._delays.items()}),
                      self._function("history", "const auto& at, auto& out", {f"out[{s.name}]": e for s, e in self._history.items()}),
@@ -460,8 +519,8 @@ class Symbolic:
                      self._times(), self._events("transition", self._rules), self._events("rest", self._rests),
                      self._function("outputs", "const auto& at, auto& out",
                                     {f"out[{name}]": e for name, e in outputs.items()})]
-        if self._max_step is not None:
-            functions.append(f"  static auto max_step(const auto& at) {{ return {self._code('at', self._max_step)}; }}\n")
+        if self._max_steps:
+            functions.append(f"  static auto max_step(const auto& at) {{ return {self._code('at', sympy.Min(*self._max_steps))}; }}\n")
         return "\n".join([*parts, "\n".join(f for f in functions if f) + "};\n"])
 
     def model(self, file: Union[str, os.PathLike, None] = None) -> "Model":
@@ -478,29 +537,40 @@ class Symbolic:
 
     # ---- construction
 
+    @property
+    def _taken(self) -> "set[str]":
+        return {row.name for rows in self._lists.values() for row in rows} | {s.name for s in self._defined} | {*self._parts}
+
     def _checked_name(self, name: str) -> None:
-        taken = [row for rows in self._lists.values() for row, _ in rows]
         why = ("is no name: letters, digits and _ make one" if not (name.isidentifier() and name.isascii()) else
-               "is there already" if name in taken else
+               "is there already" if name in self._taken else
                "is a word of C++" if name in KEYWORDS else
                "is the name of a function that models call" if name in FUNCTIONS else
                "is a word of models" if name in OWN else "")
         if why:
             raise ModelError(f"{self.name}: {name!r} {why}: choose another name")
 
-    def _row(self, kind: str, name: str, row: str, before: str = "", behind: str = "") -> None:
+    def _row(self, kind: str, name: str, about: str, head: str = "", tail: str = "", type_: str = "", method: str = "",
+             value: Optional[float] = None) -> None:
         self._checked_name(name)
-        self._lists.setdefault(kind, []).append((name, f"{before}{{{name}, {row}}}{behind}"))
+        self._lists.setdefault(kind, []).append(_Row(name, value, head, about or name, tail, type_, method))
+
+    def _define(self, kind: str, name: str, value: Any, unit: str) -> "sympy.Symbol":
+        import sympy
+
+        symbol = sympy.Symbol(name, real=True)
+        self._kinds[symbol], self._defined[symbol], self._units[symbol] = kind, value, unit
+        return symbol
 
     def _quantity(self, kind: str, name: str, value: float, unit: str, about: str) -> "sympy.Symbol":
         import sympy
 
         if not math.isfinite(float(value)):
             raise ModelError(f"{self.name}: {name} = {value}: must be a finite number")
-        self._row(kind, name, f"{number(value)}, {quoted(unit)}, {quoted(about or name)}")
+        self._row(kind, name, about, f"{quoted(unit)}, ", value=float(value))
         symbol = sympy.Symbol(name, real=True)
         self._names[symbol] = f"@[{name}]"
-        self._kinds[symbol] = kind
+        self._kinds[symbol], self._units[symbol] = kind, unit
         return symbol
 
     def _must_be(self, symbol: Any, kind: str) -> None:
@@ -520,7 +590,7 @@ class Symbolic:
         import sympy
 
         if isinstance(given, str):
-            return parsed(given, {symbol.name: symbol for symbol in self._names if symbol not in self._sides})
+            return parsed(given, {symbol.name: symbol for symbol in (*self._names, *self._defined) if symbol not in self._sides})
         try:
             return sympy.sympify(given, strict=True)
         except sympy.SympifyError:
@@ -556,7 +626,7 @@ class Symbolic:
 
     def _name_sides(self, expressions: Any) -> "dict[Any, str]":
         """Names the guards of conditions in these expressions, and in the levels of these guards in turn."""
-        taken = {name for rows in self._lists.values() for name, _ in rows}
+        taken = self._taken
         found: dict[Any, str] = {}
 
         def sides_in(e: Any) -> list:
@@ -651,10 +721,11 @@ class Symbolic:
             lines.append("      now.stop();\n" if rule.stop is True else f"      if ({self._code('now', rule.stop)}) now.stop();\n")
         drawn, when = self._drawn("now", rule.expressions), "" if rule.when is None else self._code("now", rule.when)
         scheduled = rule.event in self._carries
-        due = [f"now.due({rule.event})"] if rule.event is not None and not scheduled else []
+        of = rule.event if isinstance(rule.event, tuple) else () if rule.event is None or scheduled else (rule.event,)
+        due = " || ".join(f"now.due({event})" for event in of)
         inner = drawn + (f"      if ({when}) {{\n{''.join(lines)}      }}\n" if when and (drawn or scheduled) else "".join(lines))
         if scheduled:
             reads = any(self._of_events.get(s) == rule.event.name for e in rule.expressions for s in e.free_symbols)
             return f"    now.each_due({rule.event}, [&](const auto&{' due_item' if reads else ''}) {{\n{inner}    }});\n"
-        conditions = due + ([when] if when and not drawn else [])
+        conditions = ([f"({due})" if len(of) > 1 else due] if of else []) + ([when] if when and not drawn else [])
         return (f"    if ({' && '.join(conditions)}) {{\n" if conditions else "    {\n") + inner + "    }\n"
