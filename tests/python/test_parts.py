@@ -95,7 +95,7 @@ def test_parts_in_parts_are_coupled_oscillators():
     whole = saltus.Symbolic("two_pairs", span=(0, 5))
     stiff = whole.parameter("stiff", 1.5, "N/m")
     left, right = whole.add("left", pair, a_k=stiff), whole.add("right", pair, a_x=stiff / 3)
-    whole.connect(left.outside, "(right_b_x - left_b_x) / 2")
+    whole.connect(left.outside, "(right.b.x - left_b_x) / 2")
     whole.connect(right.outside, (left.b.x - right.b_x) / 2)
     whole.output("spring", left.a.push, "N")
     ds = whole.model().run(rtol=1e-11, samples=[0.0, 5.0])

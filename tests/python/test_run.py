@@ -259,6 +259,18 @@ def test_families_are_given_and_read_as_a_whole(tmp_path):
     (tmp_path / "speeds.csv").write_text("s\n1.5\n2.5\n3.5\n")
     from_file = runners.run(speed={"csv": str(tmp_path / "speeds.csv"), "column": "s"})
     np.testing.assert_allclose(from_file.saltus.family("final_place"), [3, 5, 7], rtol=1e-14)
+    whole = runners.run(zip={"speed": np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]), "extra": [0.0, 1.0]}, samples=5,
+                        reduce=["max(place_0)", "max(place_1)", "max(place_2)", "mean(place_1)"])
+    families = whole.saltus.families()
+    assert families["place"].dims == ("row", "time", "member_of_place") and families["place"].attrs["units"] == "m"
+    assert families["speed"].dims == ("row", "member_of_speed") and "speed" in families.coords
+    np.testing.assert_allclose(families["final_place"], [[2, 4, 6], [8, 6, 4]], rtol=1e-14)
+    np.testing.assert_allclose(families["max(place)"].sel(member_of_place=2), [6, 4], rtol=1e-14)
+    assert not {"place_0", "final_place_2", "max(place_1)"} & {*families.variables} and "mean(place_1)" in families
+    xr.testing.assert_equal(families.saltus._ds, whole)
+    again = families.saltus.rerun(1)
+    assert [float(again[f"final_place_{k}"]) for k in range(3)] == list(families["final_place"].values[1])
+    assert [float(again[f"speed_{k}"]) for k in range(3)] == [3, 2, 1]
     with pytest.raises(saltus.SpecError, match="must be a number, or 3 numbers, one for each of speed_0 to speed_2; there are 2"):
         runners.run(speed=[1.0, 2.0])
     with pytest.raises(saltus.SpecError, match="speed_1 must have one value, but has another"):
@@ -267,6 +279,22 @@ def test_families_are_given_and_read_as_a_whole(tmp_path):
         saltus.run(f'model = "{path}"\n[sweep]\nspeed = [1.0, 2.0]\n') if False else runners.run(sweep={"speed": [1.0, 2.0]})
     with pytest.raises(saltus.SpecError, match="no variables extra_0"):
         ds.saltus.family("extra")
+
+
+def test_families_that_differ_stay_single():
+    ds = xr.Dataset({**{f"x_{k}": (("instance", "time"), np.full((2, 3), k), {"units": "m", "long_name": "x"}) for k in range(12)},
+                     **{f"event_x_{k}": ("event", np.full(4, k)) for k in range(12)}, "max(x_0)": ("instance", [1, 2]),
+                     "max(x_1)": ("instance", [3, 4]), "y_0": ("instance", [1, 2]), "y_1": 3.0, "z_0": 1, "z_2": 2, "u_1": 1, "u_2": 2},
+                    {"w_0": ("instance", [1, 2]), "w_1": ("instance", [5, 6]), "time": [0.0, 1.0, 2.0]}, {"title": "t"})
+    families = ds.saltus.families()
+    assert families["x"].dims == ("instance", "time", "member_of_x") and families["event_x"].dims == ("event", "member_of_x")
+    np.testing.assert_array_equal(families["x"][0, 0], range(12))
+    assert families["x"].attrs == {"units": "m", "long_name": "x"} and families.attrs == ds.attrs
+    assert {"max(x_0)", "y_0", "z_0", "u_1"} <= {*families.variables} and families["w"].dims == ("instance", "member_of_w")
+    assert "w" in families.coords and "x_3" not in families
+    xr.testing.assert_identical(families.saltus._ds, ds)
+    plain = xr.Dataset({"x": 1})
+    assert plain.saltus.families() is plain
 
 
 def test_no_such_model_and_no_model(tmp_path):

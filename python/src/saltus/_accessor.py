@@ -12,20 +12,17 @@ import xarray as xr
 from . import _core, _model
 from ._dataset import product_of
 from ._errors import SpecError
+from ._families import BEFORE, apart, joined
 from ._plot import Plot
 from ._rows import events_of, instance_of, ok_of
 from ._settings import toml
-
-#: What stands before the name of a state, output or input in the name of a variable.
-BEFORE = ("final", "initial", "before", "event", "table", "knot", "record", "d")
-
 
 @xr.register_dataset_accessor("saltus")
 class Accessor:
     """Operations on a Dataset that a run has returned, or that xarray has read from a result file."""
 
     def __init__(self, ds: xr.Dataset):
-        self._ds = ds
+        self._ds = apart(ds)
 
     @property
     def model(self) -> _model.Model:
@@ -66,6 +63,11 @@ class Accessor:
             raise SpecError(f"{name}: the result has no variables {name}_0, {name}_1, ...")
         joined = xr.concat(members, xr.DataArray(np.arange(len(members)), dims="member", name="member"), combine_attrs="drop_conflicts")
         return joined.rename(name).transpose(..., "member")
+
+    def families(self) -> xr.Dataset:
+        """The result with one variable for each family: theta, with the dimension member_of_theta, instead of theta_0, theta_1, ...; so
+        too final_theta, event_theta or max(theta). Members that are varied one by one stay single. `ds.saltus` takes both forms."""
+        return joined(self._ds)
 
     def part(self, name: str) -> xr.Dataset:
         """The variables of a part of the model (Symbolic.add), by the names that they have in the part: `current` for left_current,

@@ -78,10 +78,11 @@ def parsed(text: str, names: Mapping[str, Any]) -> Any:
                 return sympy.true if node.value else sympy.false
             if isinstance(node.value, (int, float)):
                 return bounded(sympy.Integer(node.value) if isinstance(node.value, int) else sympy.Float(node.value))
-        elif isinstance(node, ast.Name):
-            if node.id not in known:
-                raise refuse(f"{node.id} is not known here; {_core.suggest(node.id, list(known))}")
-            return known[node.id]
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            name = ast.unparse(node).replace(".", "_")  # left.current of a part is left_current
+            if name not in known:
+                raise refuse(f"{name} is not known here; {_core.suggest(name, list(known))}")
+            return known[name]
         elif isinstance(node, ast.BinOp) and type(node.op) in binary:
             return bounded(binary[type(node.op)](walk(node.left), walk(node.right)))
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
