@@ -65,8 +65,8 @@ class Accessor:
         return joined.rename(name).transpose(..., "member")
 
     def families(self) -> xr.Dataset:
-        """The result with one variable for each family: theta, with the dimension member_of_theta, instead of theta_0, theta_1, ...; so
-        too final_theta, event_theta or max(theta). Members that are varied one by one stay single. `ds.saltus` takes both forms."""
+        """The result with one variable for each family: place, with the dimension member_of_place, instead of place_0, place_1, ...; so
+        too final_place, event_place or max(place). Members that are varied one by one stay single. `ds.saltus` takes both forms."""
         return joined(self._ds)
 
     def part(self, name: str) -> xr.Dataset:

@@ -8,13 +8,13 @@ import copy
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _core
 from ._errors import ModelError
 
-if TYPE_CHECKING:
-    from ._symbolic import Symbolic
+#: A saltus.Symbolic, whose module uses this one.
+Symbolic = Any
 
 _BY_SYMBOL = ("_guards", "_rates", "_initial", "_history", "_defined")  # what holds expressions, by the symbol that has them
 _RULES = ("_rules", "_rests", "_begins")
@@ -25,7 +25,7 @@ class Part:
     """A part of a model. Its attributes are its states, parameters, discrete variables, tables, inputs, outputs, events and parts by the
     names that they have in the part, for use in the whole."""
 
-    def __init__(self, whole: "Symbolic", name: str):
+    def __init__(self, whole: Symbolic, name: str):
         self._whole, self._name = whole, name
 
     def _found(self) -> "dict[str, Any]":
@@ -47,13 +47,9 @@ class Part:
         return f"<part {self._name} of {self._whole.name}: {', '.join(self._found())}>"
 
 
-def add(whole: "Symbolic", name: str, part: "Symbolic", values: Mapping[str, Any]) -> Part:
+def add(whole: Symbolic, name: str, part: Symbolic, values: Mapping[str, Any]) -> Part:
     """Symbolic.add."""
-    from ._symbolic import Symbolic
-
     whole._checked_name(name)
-    if not isinstance(part, Symbolic) or type(part)._events is not Symbolic._events:
-        raise ModelError(f"{whole.name}: {name}: a part is a saltus.Symbolic; a header, a built-in model or a network in SBML is none")
     if part is whole:
         raise ModelError(f"{whole.name}: {name}: a model is no part of itself")
     if part.time_unit and whole.time_unit and part.time_unit != whole.time_unit:
@@ -97,7 +93,7 @@ def add(whole: "Symbolic", name: str, part: "Symbolic", values: Mapping[str, Any
     return Part(whole, name)
 
 
-def of_unit(whole: "Symbolic", to: Any, value: Any) -> Any:
+def of_unit(whole: Symbolic, to: Any, value: Any) -> Any:
     """The value for an input, if the units agree."""
     import sympy
 
@@ -109,7 +105,7 @@ def of_unit(whole: "Symbolic", to: Any, value: Any) -> Any:
     return value
 
 
-def connected(model: "Symbolic") -> "Symbolic":
+def connected(model: Symbolic) -> Symbolic:
     """The model with expressions instead of inputs and outputs."""
     _check_unchanged(model)
     lacking = [s.name for s, e in model._defined.items() if e is None]
@@ -145,7 +141,7 @@ def _symbol(s: Any, renamed: "Callable[[str], str]") -> Any:
     return sympy.Symbol(renamed(s.name), real=True) if s.is_real else sympy.Symbol(renamed(s.name))
 
 
-def _give(whole: "Symbolic", part: str, name: str, value: Any) -> None:
+def _give(whole: Symbolic, part: str, name: str, value: Any) -> None:
     """Gives a parameter, discrete variable or state of a part another value."""
     found = {s.name: s for s, kind in whole._kinds.items() if kind in ("parameter", "discrete", "state")}
     symbol = found.get(f"{part}_{name}")
@@ -171,7 +167,7 @@ def _give(whole: "Symbolic", part: str, name: str, value: Any) -> None:
         raise ModelError(f"{whole.name}: {symbol} = {value}: a discrete variable begins with a number; begin() sets it to an expression")
 
 
-def _resolve(model: "Symbolic", symbol: Any, values: "dict[Any, Any]", path: "list[Any]") -> Any:
+def _resolve(model: Symbolic, symbol: Any, values: "dict[Any, Any]", path: "list[Any]") -> Any:
     """What stands for an input or output, without inputs and outputs."""
     if symbol in path:
         loop = ", ".join(s.name for s in (*path[path.index(symbol):], symbol))
@@ -183,11 +179,11 @@ def _resolve(model: "Symbolic", symbol: Any, values: "dict[Any, Any]", path: "li
     return values[symbol]
 
 
-def _content(part: "Symbolic") -> str:
+def _content(part: Symbolic) -> str:
     return repr([getattr(part, of) for of in _WHOLE])
 
 
-def _check_unchanged(model: "Symbolic") -> None:
+def _check_unchanged(model: Symbolic) -> None:
     for name, (part, content) in model._parts.items():
         if _content(part) != content:
             raise ModelError(f"{model.name}: {name}: {part.name} has changed since it was added; add it when it is complete")

@@ -333,13 +333,15 @@ class Symbolic:
         self._checked_name(name)
         return self._define("input", name, None, unit)
 
-    def add(self, name: str, part: "Symbolic", **values: Any) -> "_parts.Part":
+    def add(self, name: str, part: "Symbolic", /, **values: Any) -> "_parts.Part":
         """A part: the states, parameters, discrete variables, tables, outputs, events, delays and random streams of another model,
-        each with the name of the part and `_` before its own. The answer has them as attributes: `left.current` is `left_current`.
+        each with the name of the part and `_` before its own. The answer has them as attributes: `left.x` is `left_x`.
 
         The part must be complete. `values`: a number becomes the default of a parameter, discrete variable or state; an expression of
         this model takes the place of a parameter, or is the initial value of a state. Rules of parts come in the order of the calls.
         """
+        if not isinstance(part, Symbolic) or type(part)._events is not Symbolic._events:
+            raise ModelError(f"{self.name}: {name}: a part is a saltus.Symbolic; a header, a built-in model or a network in SBML is none")
         return _parts.add(self, name, part, values)
 
     def connect(self, to: "sympy.Symbol", value: Any) -> None:
