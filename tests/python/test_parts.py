@@ -7,6 +7,7 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 import saltus
+from saltus._sbml_events import EventModel
 
 
 def motor_model():
@@ -232,6 +233,7 @@ def test_what_a_part_may_not_be():
     assert "left: counts time in h, and whole in s" in message(lambda: whole.add("left", part))
     whole.time_unit = ""
     assert "is none" in message(lambda: whole.add("left", saltus.builtin("bouncing_ball")))
+    assert "a network in SBML is none" in message(lambda: whole.add("left", EventModel("network")))
     assert "no part of itself" in message(lambda: whole.add("left", whole))
     assert "has no parameter, discrete variable or state x" in message(lambda: whole.add("left", part, x=1))
     whole = saltus.Symbolic("whole")

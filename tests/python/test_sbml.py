@@ -331,7 +331,7 @@ def test_rates_chains_and_either_or(tmp_path):
     model = saltus.sbml(net.file(tmp_path))
     values = {symbol.name: symbol for symbol in model._names}
     q, es = values["q"], values["ES"]
-    out, rates = model._outputs, model._rates
+    out, rates = {s.name: e for s, e in model._defined.items()}, model._rates
     assert out["r"] == rates[q] == -3 * q and out["s"] == rates[values["P"]] and out["z"] == 0
     assert es in out["s"].free_symbols and out["twice"] == 2 * values["k"], "a constant that is made of others is seen, too"
     assert "condition_3" in model.source and "condition_4" not in model.source, "q > 1 is asked twice; q < 2 and q > 2 differ at 2"
