@@ -52,6 +52,34 @@ def test_oscillators_fall_into_step(study):
 
 
 @pytest.mark.long
+def test_spikes_on_their_way(study):
+    _, (spikes, error) = study("neurons")
+    assert spikes > 300 and error < 1e-9 and drawn("neurons")
+
+
+@pytest.mark.long
+def test_two_controllers(study):
+    pytest.importorskip("scipy")
+    _, (error, far) = study("cart_pole")
+    assert error < 1e-9 and far < 0.1 and drawn("cart_pole")
+
+
+@pytest.mark.long
+def test_a_hopper(study):
+    pytest.importorskip("scipy")
+    variables, (error,) = study("hopper")
+    hops, angle = variables["ds"]["final_hops"].values, variables["ds"]["angle"].values
+    assert error < 1e-8 and (hops[abs(angle - 66.5) < 0.2] == 50).all() and hops[angle > 70].max() < 10 and drawn("hopper")
+
+
+@pytest.mark.long
+def test_a_quadcopter_in_gusts(study):
+    pytest.importorskip("scipy")
+    _, (found, theory, deviation) = study("quadcopter")
+    assert abs(found - theory) < 3 * deviation and deviation < 0.01 * theory and drawn("quadcopter")
+
+
+@pytest.mark.long
 def test_the_longest_fault(study):
     _, (error,) = study("clearing")
     assert error < 1e-9 and drawn("clearing")
