@@ -314,8 +314,8 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
   carried<E>::store(x, why, run);
-  // A history is no part of a snapshot: a fallback integrator begins such an instance afresh.
-  if constexpr (!has_delays<E>)
+  // A history, or a trajectory, is no part of a snapshot: a fallback integrator begins such an instance afresh.
+  if constexpr (!has_delays<E> && !E::gradient)
     if (is_stiff(why) || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }
 

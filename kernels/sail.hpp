@@ -190,6 +190,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
   if constexpr (E::samples) record_samples(x, end.s, f, until, where, inclusive, run);
   if constexpr (E::reduces_quantities) reduce_step(x, committed_step<E, Real>{end.s, f, end.t}, where, run);
   if constexpr (has_delays<E>) record_step(x, end.s, f, end.t, end.y, where);
+  if constexpr (E::gradient) run.events.keep_steps(x, end.s.h, where);
   assign_where(where, x.t, end.t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], end.y[i]);

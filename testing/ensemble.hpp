@@ -38,6 +38,7 @@ struct outcome : abi::counters<std::vector<long long>> {
   std::vector<std::int64_t> dependent;
   std::vector<int> status, exception, switched_to, guard_history, sensitivity;
   std::vector<double> final_derivative;  ///< [parameter][state + output + t_final + reduction][instance]
+  std::vector<double> gradient;          ///< [outcome, then its derivatives][instance]
   std::vector<event_row> log;            ///< by instance, then time
 
   double final(const std::string& state, std::int64_t instance = 0) const {
@@ -75,6 +76,7 @@ inline outcome run(host::plan p) {
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
       r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.dependent.resize(n),
       r.switched.resize(n), r.switched_to.resize(n);
+  r.gradient.resize(host::gradient_columns(p) * n);
   r.sensitivity.resize(n), r.final_derivative.resize(host::sensitivity_columns(p) * n);
   const auto ks = host::sampled_columns(p), kd = host::directions(p), nl = host::logged_quantities(p);
   r.samples.resize(ks * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
@@ -98,7 +100,8 @@ inline outcome run(host::plan p) {
     copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
     copy(c.samples, r.samples, ks, nt);
     copy(c.final_derivative, r.final_derivative, host::sensitivity_columns(p), 1);
-    if (kd > 0) copy(c.sensitivity, r.sensitivity, 1, 1);
+    copy(c.gradient, r.gradient, host::gradient_columns(p), 1);
+    if (kd > 0 || host::has_gradient(p)) copy(c.sensitivity, r.sensitivity, 1, 1);
     c.log.for_each([&](const host::event_row& e) {
       r.log.push_back({c.first_id + e.slot,
                        e.time,

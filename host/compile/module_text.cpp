@@ -105,7 +105,8 @@ std::string engine_name(const plan& p) {
       ".inject = {}{}{}{}}}{}>;\n",
       form_text(p), p.method, word_of(p.precision), word_of(p.norm), word_of(p.controller), word_of(p.detection),
       p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
-      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", coordinates_text(p), event_log_text(p), reductions);
+      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", coordinates_text(p),
+      event_log_text(p) + (has_gradient(p) ? ", .gradient = true" : ""), reductions);
 }
 
 std::string engine_text(const plan& p) {
@@ -140,6 +141,7 @@ std::string words_of_module(const plan& p) {
   add(!p.reductions.empty(), counted(p.reductions.size(), "reduction"));
   add(!p.sensitivities.empty(), "derivatives");
   add(p.exponents > 0, "Lyapunov exponents");
+  add(has_gradient(p), "a gradient");
   add(p.log_events && p.logged.outputs, "outputs of events");
   add(p.fixed_step > 0, "a constant step");
   add(p.detection != detection::hermite, word_of(p.detection) + " detection");

@@ -107,6 +107,7 @@ void chunk_data::arrange(const plan& p, std::int64_t first, std::int64_t instanc
   all(guard_history, m.guards.size());
   all(final_derivative, sensitivity_columns(p));
   all(sensitivity, has_sensitivity(p) ? 1 : 0);
+  all(gradient, gradient_columns(p));
   const auto kept = bounded_rows(p);
   all(logged, kept > 0 ? 1 : 0);
   all(kept_rows, kept * (2 + 2 * logged_numbers(p)));  // `logged` says how many rows are valid
@@ -125,7 +126,7 @@ void chunk_data::arrange(const plan& p, std::int64_t first, std::int64_t instanc
 /// body(column, its preset, numbers per instance side by side) for each column that a module writes.
 template <class Body>
 void chunk_data::each_result(Body&& body) {
-  for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions, &final_derivative})
+  for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions, &final_derivative, &gradient})
     body(*numbers, nan, 1);
   for (const auto counter : abi::counter_members<std::vector<long long>>) body(this->*counter, 0, 1);
   body(residual, no_residual_, 1);
@@ -225,6 +226,7 @@ abi::results chunk_data::results() {
   r.guard_history = guard_history.data();
   r.final_derivative = final_derivative.data();
   r.sensitivity = sensitivity.data();
+  r.gradient = gradient.data();
   r.logged = logged.data();
   r.kept_rows = kept_rows.data();
   return r;
@@ -234,7 +236,7 @@ std::int64_t moved_bytes(const chunk_data& c) {
   std::int64_t sum = 0;
   for (const auto* column : {&c.parameters, &c.initial, &c.discrete, &c.t_begin, &c.t_end, &c.final_state,
                              &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.samples, &c.reductions,
-                             &c.final_derivative, &c.kept_rows, &c.exceptions.reals})
+                             &c.final_derivative, &c.gradient, &c.kept_rows, &c.exceptions.reals})
     sum += bytes_of(*column);
   for (const auto counter : abi::counter_members<std::vector<long long>>) sum += bytes_of(c.*counter);
   for (const auto* column : {&c.first_row, &c.end_row, &c.residual_of, &c.exceptions.slot, &c.exceptions.integers})
@@ -251,7 +253,7 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +
-                     static_cast<std::int64_t>(sensitivity_columns(p) + bounded_rows(p) * (2 + 2 * logged_numbers(p)));
+                     static_cast<std::int64_t>(sensitivity_columns(p) + gradient_columns(p) + bounded_rows(p) * (2 + 2 * logged_numbers(p)));
   // three words: residual, its equation, switched; bytes: status, exception, switched_to, and the history of every guard
   const auto single = 3.0 + static_cast<double>(std::ssize(p.model.guards)) + (has_sensitivity(p) ? 1.0 : 0.0);
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));

@@ -81,6 +81,7 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   std::vector<double> final_derivative;      ///< [parameter][state + output + t_final + reduction][count]
   std::vector<unsigned char> sensitivity;    ///< saltus::sensitivity
+  std::vector<double> gradient;              ///< [outcome, then its derivatives][count]
   // Rows of the event log for instances that keep a bounded number of them, until they are moved to `log`.
   std::vector<long long> logged;  ///< number of rows without the bound
   std::vector<double> kept_rows;  ///< abi::results::kept_rows

@@ -42,6 +42,9 @@ abi::settings settings_of(const plan& p) {
   s.inject = p.inject_exceptions;
   s.inject_seed = static_cast<long long>(p.seed);
   s.growth_from = p.exponents_from;
+  s.gradient_count = static_cast<int>(p.gradient_numbers.size());
+  s.gradient_of = p.gradient_numbers.data();
+  s.gradient_weights = p.gradient_weights.data();
   return s;
 }
 

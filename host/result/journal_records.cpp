@@ -150,7 +150,7 @@ class record_in {
 template <class Chunk, class F>
 void each_column(Chunk& c, std::int64_t sample_count, F&& body) {
   for (auto* column : {&c.final_state, &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.switched,
-                       &c.reductions, &c.final_derivative})
+                       &c.reductions, &c.final_derivative, &c.gradient})
     body(*column, 1);
   body(c.samples, sample_count);
   for (auto* column : {&c.status, &c.exception, &c.switched_to, &c.guard_history, &c.sensitivity}) body(*column, 1);

@@ -168,6 +168,21 @@ const std::map<std::string_view, value_writer> value_writers = {
        for (const target& of : p.sensitivities) parameters.push_back(of.name);
        return toml_of(parameters);
      }},
+    {"gradient.of",
+     [](const plan& p) {
+       toml::table weights;
+       std::size_t k = 0;
+       for (const auto* list : {&p.model.states, &p.model.outputs})
+         for (const quantity& q : *list)
+           if (const double weight = p.gradient_weights[k++]; weight != 0) weights.insert("final_" + q.name, weight);
+       return inline_text(weights);
+     }},
+    {"gradient.parameters",
+     [](const plan& p) {
+       std::vector<std::string> parameters;
+       for (const target& of : p.gradient) parameters.push_back(of.name);
+       return toml_of(parameters);
+     }},
     {"lyapunov.exponents", [](const plan& p) { return toml_of(p.exponents); }},
     {"lyapunov.from",
      [](const plan& p) { return std::isfinite(p.exponents_from) ? toml_of(p.exponents_from) : std::string(); }},
@@ -221,6 +236,7 @@ const std::map<std::string_view, value_writer> value_writers = {
 bool is_told(std::string_view table, const plan& p) {
   if (table == "sensitivity") return !p.sensitivities.empty();
   if (table == "lyapunov") return p.exponents > 0;
+  if (table == "gradient") return has_gradient(p);
   return table.empty() || table == "output" || table == "run";
 }
 
@@ -272,7 +288,7 @@ std::string settings_text(const plan& p) {
   for (const spec_key& key : spec_keys()) {
     if (key.path() == "tables") text += text_of_tables(p);
     if (key.path() == "records") text += text_of_records(p);
-    if ((key.path() == "sensitivity" || key.path() == "lyapunov") && !is_told(key.name, p)) text += none(key.name);
+    if (contains(names{"sensitivity", "lyapunov", "gradient"}, key.path()) && !is_told(key.name, p)) text += none(key.name);
     if (key.is_section() || key.path() == "model" || !is_told(key.table, p)) continue;
     if (table != key.table) text += fmt::format("\n[{}]\n", table = key.table);
     const auto value = key.is_plain() ? plain_text(key, p) : value_writers.at(key.path())(p);

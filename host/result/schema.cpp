@@ -111,6 +111,7 @@ class field_list : all_dimensions {
     if (has_sensitivity(p)) sensitivity_status();
     if (!p.sensitivities.empty()) sensitivities();
     if (p.exponents > 0) exponents();
+    if (has_gradient(p)) gradient();
     if (p.sample_count > 0) samples();
     if (p.log_events) events();
   }
@@ -252,7 +253,8 @@ class field_list : all_dimensions {
   void sensitivity_status() {
     const bool is_growth = p_.exponents > 0;
     field& status =
-        add(is_growth ? "lyapunov_status" : "sensitivity_status", is_growth ? "lyapunov" : "sensitivity", "1",
+        add(is_growth ? "lyapunov_status" : has_gradient(p_) ? "gradient_status" : "sensitivity_status",
+            is_growth ? "lyapunov" : "sensitivity", "1",
             is_growth ? "whether there are exponents, or why they are NaN"
                       : "whether the derivatives exist, or why they are NaN",
             axes{instance}, NC_UBYTE, column(&chunk_data::sensitivity));
@@ -271,6 +273,19 @@ class field_list : all_dimensions {
       number(fmt::format("lyapunov_error_{}", j + 1), fmt::format("standard error of Lyapunov exponent {}", j + 1),
              k + j);
     number("lyapunov_grazings", "events met with so little speed that they may change an exponent", 2 * k);
+  }
+
+  void gradient() {
+    add("objective", "sensitivity", "", "the outcome of which the gradient is", axes{instance}, NC_DOUBLE,
+        column(&chunk_data::gradient));
+    for (std::size_t j = 0; j < p_.gradient.size(); ++j) {
+      const target& by = p_.gradient[j];
+      const bool is_initial = by.which == target::kind::state;
+      const std::string& name = (is_initial ? m_.states : m_.parameters)[static_cast<std::size_t>(by.index)].name;
+      add(fmt::format("gradient_{}{}", is_initial ? "initial_" : "", name), "sensitivity", "",
+          fmt::format("derivative of the objective by {}{}", is_initial ? "the initial value of " : "", name),
+          axes{instance}, NC_DOUBLE, column(&chunk_data::gradient, 1 + j));
+    }
   }
 
   void sensitivities() {
@@ -567,7 +582,8 @@ const std::vector<std::string>& reserved_names() {
     std::vector<std::string> all = {
         "instance", "time", "event", "sample_time", "t_begin", "t_end", "t_final", "status", "ok", "event_time",
         "event_guard", "event_instance", "event_row_size", "exception", "residual", "residual_of", "dependent",
-        "switched", "switched_to", "statistic", "sensitivity_status", "lyapunov_status", "lyapunov_grazings"};
+        "switched", "switched_to", "statistic", "sensitivity_status", "lyapunov_status",
+        "lyapunov_grazings", "gradient_status", "objective"};
     // clang-format on
     for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
     return all;

@@ -77,6 +77,7 @@ const spec_key all_keys[] = {
     {"", "", "sample", {}, "", "", "a table by name", "distributions of which values are drawn"},
     {"", "", "sensitivity", {}, "", "", "a table", "derivatives of what is kept"},
     {"", "", "lyapunov", {}, "", "", "a table", "Lyapunov exponents"},
+    {"", "", "gradient", {}, "", "", "a table", "the gradient of one outcome by any number of parameters"},
     {"", "", "output", {}, "", "", "a table", "what is kept"},
     {"", "", "run", {}, "", "", "a table", "where and how the instances are integrated"},
     {"", "", "tables", {}, "", "", "a table by name", "data that the model reads by time"},
@@ -94,6 +95,12 @@ const spec_key all_keys[] = {
      "with respect to what; an initial value must have its value in `[initial]`, `[sweep]` or `[sample]`"},
     {"sensitivity", "sensitivity", "error_control", truth_value{&plan::sensitivities_in_error}, "", "", "",
      "the errors of the derivatives count in the choice of steps; else the states have the bits of a run without derivatives"},
+
+    {"gradient", "gradient", "of", {}, "", "-", "a table such as `{ final_height = 1.0, final_speed = 0.5 }`",
+     "the outcome: final values of states and outputs, each with its weight"},
+    {"gradient", "gradient", "parameters", {}, "", "all parameters, and the initial values that are given",
+     "a list of parameters, and of initial values such as `\"initial.height\"`",
+     "with respect to what; an initial value must have its value in `[initial]`, `[sweep]` or `[sample]`"},
 
     {"lyapunov", "lyapunov", "exponents", {}, "", "all", "1 to the number of states that are not algebraic, at most 64",
      "how many, the largest first"},

@@ -188,6 +188,11 @@ struct plan {
   /// their errors count; `atol` then has further values, one per state and parameter
   bool sensitivities_in_error = false;
 
+  // the gradient of one outcome
+  std::vector<target> gradient;          ///< by these parameters and initial values (called initial.NAME)
+  std::vector<int> gradient_numbers;     ///< the same, as kernels take them
+  std::vector<double> gradient_weights;  ///< [state, then output] of final values in the outcome; empty: no gradient
+
   int exponents = 0;  ///< number of Lyapunov exponents, the largest ones
   double exponents_from =
       -std::numeric_limits<double>::infinity();  ///< exponents use the time from here on; -infinity: all of it
@@ -266,8 +271,13 @@ inline std::size_t band_columns(const plan& p) {
   return p.bands ? (p.model.states.size() + p.model.outputs.size()) * static_cast<std::size_t>(p.sample_count) : 0;
 }
 
-/// Does the result have a column that says why an instance has no derivatives or exponents?
-inline bool has_sensitivity(const plan& p) { return !p.sensitivities.empty() || p.exponents > 0; }
+inline bool has_gradient(const plan& p) { return !p.gradient_weights.empty(); }
+
+/// Columns of a gradient: the outcome, then its derivatives.
+inline std::size_t gradient_columns(const plan& p) { return has_gradient(p) ? 1 + p.gradient.size() : 0; }
+
+/// Does the result have a column that says why an instance has no derivatives, exponents or gradient?
+inline bool has_sensitivity(const plan& p) { return !p.sensitivities.empty() || p.exponents > 0 || has_gradient(p); }
 
 /// For Lyapunov exponents: exponents, their errors, grazed events. Otherwise columns of derivatives: for each parameter
 /// those of the final states, outputs and time, and of the reductions.

@@ -1,5 +1,5 @@
-// Reads the tables [sensitivity] and [lyapunov] of a spec: the parameters and initial values of derivatives, and
-// Lyapunov exponents, which are computed from derivatives by initial values.
+// Reads the tables [sensitivity], [lyapunov] and [gradient] of a spec: the parameters and initial values of derivatives,
+// Lyapunov exponents, which are computed from derivatives by initial values, and the outcome of a gradient.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -55,6 +55,17 @@ int differential_states(const model& m) {
       std::count_if(m.states.begin(), m.states.end(), [](const quantity& state) { return state.index == 0; }));
 }
 
+/// Reads names into `to`, each once.
+void read_names(const reading& r, const field& list, std::vector<target>& to) {
+  for (const auto& item : list.items()) {
+    const target of = read_parameter(r, item);
+    for (const target& other : to)
+      if (other.name == of.name) item.fail("must not be listed twice");
+    to.push_back(of);
+  }
+  if (to.empty()) list.fail("must have at least one name");
+}
+
 /// An alternative for a reduction that has no derivative.
 std::string instead_of(const reduction& r, const model& m) {
   const auto index = static_cast<std::size_t>(r.index);
@@ -86,6 +97,47 @@ void check_stack(const reading& r, const field& table) {
       p.model.states.size(), carried_directions(p), method_called(method).is_series ? "series" : "matrices"));
 }
 
+/// Why the run cannot have a gradient; empty: it can.
+std::string obstacle_to_gradient(const reading& r) {
+  const plan& p = r.plan;
+  const model& m = r.model;
+  const std::string instead = ", through which gradients do not go yet: use [sensitivity]";
+  if (!p.sensitivities.empty()) return "with [sensitivity], which has the derivatives of all outcomes";
+  if (p.exponents > 0) return "with [lyapunov]";
+  if (m.equations != abi::plain || m.coordinates > 0)
+    return fmt::format("of {}, which is not of the form dy/dt = f(t, y): use [sensitivity]", m.name);
+  if (!m.guards.empty()) return fmt::format("of {}, which has events ({}){}", m.name, m.guards.front().name, instead);
+  if (!m.time_events.empty())
+    return fmt::format("of {}, which has events ({}){}", m.name, m.time_events.front().name, instead);
+  if (!m.delays.empty()) return fmt::format("of {}, which has delays ({})", m.name, m.delays.front().name);
+  if (!p.stiff_method.empty()) return "with method = \"auto\", which may become implicit: use dp5 or dop853";
+  if (const auto& method = method_called(p.method); !method.is_explicit || method.is_series)
+    return fmt::format("with method = \"{}\", which is no explicit Runge-Kutta method: use dp5 or dop853", p.method);
+  if (p.precision != precision_kind::double_precision) return "with precision = \"float\": gradients are in double";
+  if (!p.rows) return "with output.rows = false, as it is kept for each instance";
+  if (p.backend == backend_kind::cuda || p.backend == backend_kind::all)
+    return "with run.backend = \"" + word_of(p.backend) + "\", as devices do not keep the steps: use cpu";
+  return {};
+}
+
+/// The weights of { final_height = 1.0, final_speed = 0.5 }.
+void read_weights(reading& r, const field& of) {
+  std::vector<std::string> outcomes;
+  for (const auto* list : {&r.model.states, &r.model.outputs})
+    for (const quantity& q : *list) outcomes.push_back("final_" + q.name);
+  r.plan.gradient_weights.assign(outcomes.size(), 0.0);
+  bool any = false;
+  for (const field& weight : of.entries()) {
+    const auto outcome = std::find(outcomes.begin(), outcomes.end(), weight.key());
+    if (outcome == outcomes.end())
+      weight.fail_key(fmt::format("gradients are of final values of states and outputs; {}",
+                                  suggest(weight.key(), names(outcomes.begin(), outcomes.end()))));
+    r.plan.gradient_weights[static_cast<std::size_t>(outcome - outcomes.begin())] = weight.number();
+    any = any || weight.number() != 0;
+  }
+  if (!any) of.fail("must have a weight that is not zero");
+}
+
 }  // namespace
 
 void read_sensitivity(reading& r) {
@@ -93,13 +145,7 @@ void read_sensitivity(reading& r) {
   if (!table) return;
   read_plain_values(r, *table);
   const auto list = table->need("parameters", "must be a list of parameters and initial values");
-  for (const auto& item : list.items()) {
-    const target of = read_parameter(r, item);
-    for (const target& other : r.plan.sensitivities)
-      if (other.name == of.name) item.fail("must not be listed twice");
-    r.plan.sensitivities.push_back(of);
-  }
-  if (r.plan.sensitivities.empty()) list.fail("must have at least one name");
+  read_names(r, list, r.plan.sensitivities);
   if (r.plan.sensitivities.size() > max_parameters)
     list.fail(
         fmt::format("must have at most {} names: a run takes that many times the work and the memory", max_parameters));
@@ -138,6 +184,30 @@ void read_lyapunov(reading& r) {
   // Perturbations have length 1, whatever the sizes of the states.
   r.plan.atol.resize(r.plan.model.states.size() * (1 + static_cast<std::size_t>(r.plan.exponents)), r.plan.rtol);
   check_stack(r, *table);
+}
+
+void read_gradient(reading& r) {
+  const auto table = r.root.find("gradient");
+  if (!table) return;
+  plan& p = r.plan;
+  read_plain_values(r, *table);
+  if (const auto why = obstacle_to_gradient(r); !why.empty()) table->fail("must be left out " + why);
+  read_weights(r, table->need("of", "must be a table of outcomes with their weights, such as { final_x = 1.0 }"));
+  if (const auto list = table->find("parameters")) {
+    read_names(r, *list, p.gradient);
+  } else {
+    for (int j = 0; j < std::ssize(r.model.parameters); ++j)
+      p.gradient.push_back({target::kind::parameter, j, r.model.parameters[static_cast<std::size_t>(j)].name});
+    for (int i = 0; i < std::ssize(r.model.states); ++i)
+      if (const double given = p.initial[static_cast<std::size_t>(i)];
+          given == given || varies(p, target::kind::state, i))
+        p.gradient.push_back({target::kind::state, i,
+                              std::string(initial_prefix) + r.model.states[static_cast<std::size_t>(i)].name});
+    if (p.gradient.empty()) table->fail(fmt::format("must be left out: {} has no parameters", r.model.name));
+  }
+  for (const target& of : p.gradient)
+    p.gradient_numbers.push_back(of.which == target::kind::parameter ? of.index : -1 - of.index);
+  p.backend = backend_kind::cpu;
 }
 
 }  // namespace saltus::host

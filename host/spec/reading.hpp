@@ -102,6 +102,9 @@ void read_lyapunov(reading& r);
 /// [run]. Needs all readers above.
 void read_run(reading& r);
 
+/// [gradient]. Needs all readers above.
+void read_gradient(reading& r);
+
 /// Refuses settings that models with delays do not have. Needs all readers above.
 void check_delays(const reading& r);
 

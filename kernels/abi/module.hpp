@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 24;
+inline constexpr int version = 25;
 
 using saltus::equations;
 using enum equations;
@@ -204,6 +204,9 @@ struct settings {
   long long inject_seed;
   double growth_from;     ///< Lyapunov exponents count from this time on; -infinity: over the whole span
   const record* records;  ///< one for each recorded time event
+  int gradient_count;              ///< derivatives of the objective; 0 without a gradient
+  const int* gradient_of;          ///< [gradient_count] parameter j is number j, the initial value of state i is -1 - i
+  const double* gradient_weights;  ///< [state_count + output_count] of the final values in the objective
   long long history;      ///< steps that an instance with delays remembers: a power of two
   int rows_are_past;      ///< 1: rows up to the start of an instance were given before; 0: no row may be before it
 };
@@ -244,6 +247,7 @@ struct results : counters<long long*> {
   /// the reductions. For Lyapunov exponents [2 exponents + 1][count]: the exponents, their standard errors, the events grazed.
   double* final_derivative;
   unsigned char* sensitivity;  ///< [count], saltus::sensitivity
+  double* gradient;            ///< [1 + gradient_count][count]: the objective, and its derivatives
   long long* logged;  ///< [count] with log_first or log_last: rows that the log would have without these limits
   /// [count][log_first + log_last][time, event, before, after]: the first rows, then a ring buffer of the last ones.
   double* kept_rows;

@@ -139,6 +139,7 @@ struct options {
   saltus::coordinates coordinates = saltus::coordinates::all;
   bool logs_outputs = false;  ///< the event log contains outputs
   bool bounds_log = false;    ///< and it keeps only the first or the last rows of an instance
+  bool gradient = false;      ///< of one outcome, backward through the steps (run/gradient.hpp)
 };
 
 /// The compile-time parameters of an engine: a model in its form (chosen in form/of_model.hpp), a method, an arithmetic, and the
@@ -149,6 +150,7 @@ struct engine {
   using Model = typename form::Model;
   using quantities = quantity_list<form::keeps_derivatives && (form::directions > 0), Reductions...>;
   using Method = typename quantities::template integrated_by<Method_, form::keeps_derivatives ? form::directions : 0>;
+  using plain_method = Method_;  ///< without the quantities
   using T = T_;
   using whole = engine;
 
@@ -161,6 +163,7 @@ struct engine {
   static constexpr bool samples = Options.samples;
   static constexpr bool guards_in_error = Options.guards_in_error && form::guards > 0;
   static constexpr bool inject = Options.inject;
+  static constexpr bool gradient = Options.gradient;
   static constexpr bool watch_stiffness = Options.watch_stiffness;
   static constexpr int n = form::states;
   static constexpr int model_states = form::model_states;
@@ -219,6 +222,9 @@ struct engine {
                 "this is no method: method/method_concept.hpp says what one is");
   static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
+  static_assert(!gradient || (form::has_field && form::guards == 0 && form::time_events == 0 && directions == 0 &&
+                              Method::is_explicit && !is_series_method<Method> && sizeof(T) == sizeof(double)),
+                "gradients are those of dy/dt = f(t, y) without events, by explicit Runge-Kutta methods in double");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
                 "this method has no error estimate that a certified search could go by");
   static_assert(!in_local_coordinates || (has_local_coordinates<form> && Method::is_explicit),

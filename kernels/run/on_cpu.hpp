@@ -17,19 +17,25 @@
 
 #include "chunk.hpp"
 #include "land.hpp"
+#include "run/gradient.hpp"
 #include "sail.hpp"
 
 namespace saltus {
 
-/// Hands events and exceptions on to the host at once.
+/// Hands events and exceptions on to the host at once, and steps to the trajectories of the chunk.
 struct events_to_host {
   const abi::sink& sink;
+  trajectory* trajectories = nullptr;  ///< by slots; null without a gradient
   SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
     sink.append(sink.context, slot, t, guard, before, after);
   }
   SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
     const abi::snapshot last{reals, integers};
     if (sink.except) sink.except(sink.context, slot, &last);
+  }
+  template <class E, class Real>
+  SALTUS_FN void keep_steps(const instance<E, Real>& x, Real h, mask_of<Real> where) const {
+    saltus::keep_steps(x, h, where, trajectories);
   }
 };
 
@@ -142,7 +148,8 @@ class cpu_chunk {
  public:
   cpu_chunk(const abi::settings& settings, const abi::batch& in, const abi::results& results, const abi::sink& sink,
             abi::usage& usage, int64 resumed = -1, const abi::snapshot* from = nullptr)
-      : run_{settings, in, results, events_to_host{sink}},
+      : trajectories_(in.count),
+        run_{settings, in, results, events_to_host{sink, trajectories_.data()}},
         sink_(sink),
         usage_(usage),
         tol_(tolerances_from<E, Real>(settings)),
@@ -153,6 +160,13 @@ class cpu_chunk {
 
   /// Integrates every instance of the chunk; false if told to stop before the end.
   bool integrate() {
+    const bool whole = sail_on();
+    gradients_.sweep(trajectories_, run_);
+    return whole;
+  }
+
+ private:
+  bool sail_on() {
     for (;;) {
       for (group& g : groups_) refill(g);
       if (is_idle()) {
@@ -173,7 +187,6 @@ class cpu_chunk {
     return report() != abi::stop;
   }
 
- private:
   static constexpr int turns_between_reports = 2048;
   static constexpr int longest_wait = 32;  ///< turns: one instance without events must not keep its neighbours
 
@@ -362,6 +375,7 @@ class cpu_chunk {
     take(from, lane, one);
     store<E>(one, run_);
     histories_.take_back(from, lane);
+    gradients_.take(one, trajectories_, run_);
     ++finished_;
   }
 
@@ -414,6 +428,8 @@ class cpu_chunk {
     return sink_.progress(sink_.context, news);
   }
 
+  [[no_unique_address]] trajectories<E> trajectories_;
+  [[no_unique_address]] gradients<E, W> gradients_;
   Run run_;
   const abi::sink& sink_;
   abi::usage& usage_;

@@ -47,7 +47,7 @@ def run(*, file: Union[str, os.PathLike[str], None] = None, replace: bool = Fals
         parameters: Optional[Table] = None, initial: Optional[Table] = None, sweep: Optional[Any] = None,
         zip: Optional[Any] = None, sample: Optional[Table] = None, problem: Optional[Table] = None,  # noqa: A002
         tables: Optional[Table] = None, records: Optional[Table] = None, sensitivity: Optional[Table] = None,
-        lyapunov: Optional[Table] = None, output: Optional[Table] = None, run: Optional[Table] = None,
+        lyapunov: Optional[Table] = None, gradient: Optional[Table] = None, output: Optional[Table] = None, run: Optional[Table] = None,
         settings: Optional[Table] = None,
         **quantities: Optional[Values]) -> xr.Dataset:
     """The keywords of Model.run."""

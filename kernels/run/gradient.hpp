@@ -1,0 +1,182 @@
+// The gradient of one outcome J of an instance by all parameters and initial values, at a cost that does not depend on their number: the
+// discrete adjoint. The computed steps y_{k+1} = F(y_k, p) are run again, backward from the last one, over numbers with a tape, and
+//
+//     lambda_k = (dF/dy)^T lambda_{k+1},     dJ/dp = sum over k of (dF/dp)^T lambda_{k+1} + (dy_0/dp)^T lambda_0
+//
+// with lambda = dJ/dy at the end (Hager, Numer. Math. 87 (2000) 247; Sandu, ICCS 2006). This is the derivative of what was computed, with
+// the lengths of the steps as constants, like that of form/sensitivities.hpp. F is the method's own `step`.
+#pragma once
+
+#include "abi/sensitivity.hpp"
+#include "event/carried.hpp"
+#include "number/taped.hpp"
+#include "run/trajectory.hpp"
+
+namespace saltus {
+
+/// The backward sweep through the steps of up to W instances at a time. Lanes whose start is reached hand on zeros.
+template <class E, int W>
+class adjoint_sweep {
+  using Real = pack<double, W>;
+  using number = taped<Real>;
+  using form = typename E::form;
+  using row = step_row<E>;
+  static constexpr int n = E::n;
+
+ public:
+  /// Stores the gradients of the instances in the first `some` slots; the lanes beyond them repeat the first one.
+  void run(const int64 (&slots)[W], int some, const trajectories<E>& all, const abi::settings& settings,
+           const abi::batch& batch, const abi::results& results) {
+    int64 longest = 0;
+    for (int lane = 0; lane < W; ++lane) {
+      slots_[lane] = slots[lane < some ? lane : 0];
+      of_[lane] = &all[slots_[lane]];
+      if (of_[lane]->rows() > longest) longest = of_[lane]->rows();
+    }
+    begin(longest, batch);
+    end_at_last_rows(settings);
+    for (int64 back = 1; back < longest; ++back) through_step(back);
+    through_start();
+    for (int lane = 0; lane < some; ++lane) store(lane, settings, batch.count, results);
+  }
+
+ private:
+  /// Parameters, initial values and what follows from them stay on the tape, where they gather their adjoints. Nothing changes discrete
+  /// variables after the start.
+  void begin(int64 longest, const abi::batch& batch) {
+    const auto input = [&](const double* columns, int column) {
+      Real r;
+      for (int lane = 0; lane < W; ++lane) r.set(lane, columns[column * batch.count + slots_[lane]]);
+      return number::input(tape_, r);
+    };
+    tape_.rewind(0);
+    held_size_ = 0;
+    enter_row(longest);
+    tape_.rewind(0);
+    for (int j = 0; j < form::params; ++j) held_.p[j] = input(batch.parameters, j);
+    for (int i = 0; i < form::guards; ++i) held_.guard_values[i] = number(0.0);
+    for (int i = 0; i < n; ++i) given_.y[i] = input(batch.initial, i);
+    for (int i = 0; i < form::discretes; ++i) {
+      given_.d[i] = batch.discrete == nullptr ? number(form::unset) : input(batch.discrete, i);
+      held_.d[i] = number(default_discrete<typename E::Model>(i));
+    }
+    set_initial<form>(form::model_time(number(t_)), begun_, held_.p, held_.d, held_.pieces.data, given_);
+    held_size_ = tape_.size();
+  }
+
+  /// The point of each lane `back` rows before its last one, or at its start.
+  void enter_row(int64 back) {
+    tape_.rewind(held_size_);
+    const auto get = [&](int column) {
+      Real r;
+      for (int lane = 0; lane < W; ++lane) {
+        const int64 at = of_[lane]->rows() - 1 - back;
+        r.set(lane, of_[lane]->row(at > 0 ? at : 0, row::width)[column]);
+      }
+      return r;
+    };
+    t_ = get(0), h_ = get(1);
+    for (int i = 0; i < n; ++i) y_[i] = number::input(tape_, get(2 + i));
+    for (int i = 0; i < form::piece_numbers; ++i) held_.pieces[i] = number(get(row::pieces + i));
+  }
+
+  void end_at_last_rows(const abi::settings& settings) {
+    enter_row(0);
+    objective_ = Real(0.0);
+    const auto outputs = form::output_values(number(t_), y_, held_);
+    const auto add = [&](const number& outcome, double weight) {
+      if (weight == 0.0) return;
+      objective_ = fma(Real(weight), outcome.value, objective_);
+      if (outcome.on != nullptr) outcome.adjoint() += Real(weight);
+    };
+    for (int i = 0; i < n; ++i) add(y_[i], settings.gradient_weights[i]);
+    for (int i = 0; i < form::outputs; ++i) add(outputs[i], settings.gradient_weights[n + i]);
+    tape_.sweep(tape_.size(), held_size_);
+    for (int i = 0; i < n; ++i) lambda_[i] = y_[i].adjoint();
+  }
+
+  void through_step(int64 back) {
+    enter_row(back);
+    unsigned lanes = 0;
+    for (int lane = 0; lane < W; ++lane) lanes |= back < of_[lane]->rows() ? 1u << lane : 0u;
+    const auto goes_on = mask_of<Real>::from_bits(lanes);
+    const auto f = [&](const number& t, const vec<number, n>& y) { return form::rhs(t, y, held_); };
+    const auto s = step<typename E::plain_method>(f, solution_point<number, n>{number(t_), y_, f(number(t_), y_)},
+                                                  number(h_));
+    int last = held_size_;
+    for (int i = 0; i < n; ++i) {
+      if (s.y1[i].on == nullptr) continue;
+      s.y1[i].adjoint() += select(goes_on, lambda_[i], Real(0.0));
+      last = s.y1[i].at >= last ? s.y1[i].at + 1 : last;
+    }
+    tape_.sweep(last, held_size_);
+    for (int i = 0; i < n; ++i) lambda_[i] = select(goes_on, y_[i].adjoint(), lambda_[i]);
+  }
+
+  void through_start() {
+    for (int i = 0; i < n; ++i)
+      if (begun_[i].on != nullptr) begun_[i].adjoint() += lambda_[i];
+    tape_.sweep(held_size_, 0);
+  }
+
+  void store(int lane, const abi::settings& settings, int64 count, const abi::results& results) {
+    double* const to = results.gradient + slots_[lane];
+    const auto derivative = [&](int j) {
+      const int of = settings.gradient_of[j];
+      const number& input = of >= 0 ? held_.p[of >= 0 ? of : 0] : given_.y[of >= 0 ? 0 : -1 - of];
+      return static_cast<double>(input.adjoint().get(lane));
+    };
+    bool finite = true;
+    for (int j = 0; j < settings.gradient_count; ++j) finite = finite && derivative(j) - derivative(j) == 0.0;
+    to[0] = static_cast<double>(objective_.get(lane));
+    for (int j = 0; j < settings.gradient_count; ++j) to[(1 + j) * count] = finite ? derivative(j) : form::unset;
+    results.sensitivity[slots_[lane]] =
+        static_cast<unsigned char>(finite ? sensitivity::defined : sensitivity::not_finite);
+  }
+
+  int64 slots_[W];
+  const trajectory* of_[W];
+  tape<Real> tape_;
+  int held_size_ = 0;  ///< operations before those of a step
+  typename form::template step_constants<number> held_;
+  Real t_, h_, objective_;
+  vec<number, n> y_, begun_;
+  given_values<number, n, form::discretes> given_;
+  vec<Real, n> lambda_;
+};
+
+/// The instances of a chunk that have ended and wait for their gradients, until they fill the lanes. Empty without a gradient.
+template <class E, int W>
+class gradients {
+ public:
+  void take(const auto&...) {}
+  void sweep(const auto&...) {}
+};
+template <class E, int W>
+requires(E::gradient) class gradients<E, W> {
+ public:
+  /// An instance that has ended, with its last point.
+  template <class Run>
+  void take(const instance<E, pack<double, 1>>& x, const trajectories<E>& all, const Run& run) {
+    trajectory& own = all[x.slot.v];
+    if (!is_ok(static_cast<status>(x.status.v))) return own.forget();
+    step_row<E>::write(own.append(step_row<E>::width), x, pack<double, 1>(0.0), 0);
+    waiting_[some_++] = x.slot.v;
+    if (some_ == W) sweep(all, run);
+  }
+  /// Stores the gradients of those that wait.
+  template <class Run>
+  void sweep(const trajectories<E>& all, const Run& run) {
+    if (some_ == 0) return;
+    sweep_.run(waiting_, some_, all, run.settings, run.batch, run.results);
+    for (int i = 0; i < some_; ++i) all[waiting_[i]].forget();
+    some_ = 0;
+  }
+
+ private:
+  int64 waiting_[W];
+  int some_ = 0;
+  adjoint_sweep<E, W> sweep_;
+};
+
+}  // namespace saltus
