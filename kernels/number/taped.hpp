@@ -7,13 +7,18 @@
 
 namespace saltus {
 
-/// The operations of an evaluation, each with at most two operands before it, and the derivatives of the result by them.
+/// Derivatives that need no memory.
+struct plus_one {};
+struct minus_one {};
+
+/// The operations of an evaluation, each with at most two operands before it, and the derivatives of their results by the operands.
 template <class Real>
 class tape {
  public:
   tape() = default;
   ~tape() {
     delete[] operations_;
+    delete[] derivatives_;
     delete[] adjoints_;
   }
   tape(const tape&) = delete;
@@ -21,55 +26,95 @@ class tape {
 
   int size() const { return size_; }
   /// Forgets the operations from number `size` on.
-  void rewind(int size) { size_ = size; }
-  /// The number of a new operation; an operand -1 is a constant.
-  int append(int a, const Real& by_a, int b = -1, const Real& by_b = Real(0.0)) {
+  void rewind(int size) {
+    if (size < size_) kept_ = operations_[size].derivatives;
+    size_ = size;
+  }
+  /// The number of a new input.
+  int append() {
     if (size_ == capacity_) grow();
-    operations_[size_] = {by_a, by_b, a, b};
+    operations_[size_] = {-1, -1, kept_};
     adjoints_[size_] = Real(0.0);
+    return size_++;
+  }
+  /// The number of a new operation. Its adjoint is zero already.
+  template <class ByA>
+  SALTUS_FN int append(int a, const ByA& by_a) {
+    if (size_ == capacity_) grow();
+    const int first = kept_;
+    operations_[size_] = {keep(a, by_a), -1, first};
+    return size_++;
+  }
+  template <class ByA, class ByB>
+  SALTUS_FN int append(int a, const ByA& by_a, int b, const ByB& by_b) {
+    if (size_ == capacity_) grow();
+    const int first = kept_, code_a = keep(a, by_a), code_b = keep(b, by_b);
+    operations_[size_] = {code_a, code_b, first};
     return size_++;
   }
   /// The derivative of the result by operation i.
   Real& adjoint(int i) { return adjoints_[i]; }
-  /// Hands the adjoints of the operations from `size` - 1 down to `first` on to their operands. An adjoint of zero hands on zero, even where
-  /// the derivative is infinite: a function that a selection has left out does not matter.
+  /// Hands the adjoints of the operations from `size` - 1 down to `first` on to their operands, after which they are zero; those of inputs
+  /// stay. `Careful`: an adjoint of zero hands on zero even where the derivative is infinite, since what a selection leaves out does not
+  /// matter. Finite numbers have the same bits either way, and the careless way takes less time.
+  template <bool Careful>
   void sweep(int size, int first) {
-    for (int i = size - 1; i >= first; --i) {
-      const operation& one = operations_[i];
-      const Real adjoint = adjoints_[i];
-      const auto none = adjoint == Real(0.0);
-      const auto hand_on = [&](int to, const Real& by) SALTUS_INLINE_LAMBDA {
-        if (to >= 0) adjoints_[to] = fma(adjoint, select(none, Real(0.0), by), adjoints_[to]);
-      };
-      hand_on(one.a, one.by_a);
-      hand_on(one.b, one.by_b);
+    Real* const adjoints = adjoints_;
+    const Real* by = derivatives_ + (size < size_ ? operations_[size].derivatives : kept_);
+    for (const operation *one = operations_ + size - 1, *const end = operations_ + first; one >= end; --one) {
+      if (one->a < 0) continue;
+      Real& own = adjoints[one - operations_];
+      const Real adjoint = own;
+      own = Real(0.0);
+      if (one->b >= 0) hand_on<Careful>(adjoints[one->b >> 2], one->b & 3, adjoint, by);
+      hand_on<Careful>(adjoints[one->a >> 2], one->a & 3, adjoint, by);
     }
   }
 
  private:
+  /// Operands are numbers times 4 plus the kind of derivative: 0 is kept, 1 is 1, 2 is -1. A negative one is none.
   struct operation {
-    Real by_a, by_b;
-    int a, b;
+    int a, b, derivatives;
   };
+
+  SALTUS_FN int keep(int operand, const Real& by) {
+    derivatives_[kept_++] = by;
+    return 4 * operand;
+  }
+  SALTUS_FN int keep(int operand, plus_one) { return 4 * operand + 1; }
+  SALTUS_FN int keep(int operand, minus_one) { return 4 * operand + 2; }
+
+  template <bool Careful>
+  SALTUS_FN static void hand_on(Real& to, int kind, const Real& adjoint, const Real*& by) {
+    if (kind == 0) {
+      --by;
+      to = fma(adjoint, Careful ? select(adjoint == Real(0.0), Real(0.0), *by) : *by, to);
+    } else if (kind == 1) {
+      to += adjoint;
+    } else {
+      to -= adjoint;
+    }
+  }
 
   __attribute__((noinline, cold)) void grow() {
     const int capacity = capacity_ == 0 ? 1024 : 2 * capacity_;
     enlarge(operations_, capacity);
     enlarge(adjoints_, capacity);
+    enlarge(derivatives_, 2 * capacity);
+    for (int i = size_; i < capacity; ++i) adjoints_[i] = Real(0.0);
     capacity_ = capacity;
   }
-
   template <class T>
   void enlarge(T*& all, int capacity) const {
     T* const larger = new T[static_cast<decltype(sizeof 0)>(capacity)];
-    for (int i = 0; i < size_; ++i) larger[i] = all[i];
+    for (int i = 0; i < capacity / 2 && capacity_ > 0; ++i) larger[i] = all[i];
     delete[] all;
     all = larger;
   }
 
   operation* operations_ = nullptr;
-  Real* adjoints_ = nullptr;
-  int size_ = 0, capacity_ = 0;
+  Real *derivatives_ = nullptr, *adjoints_ = nullptr;
+  int size_ = 0, kept_ = 0, capacity_ = 0;
 };
 
 template <class Real>
@@ -88,27 +133,29 @@ struct taped {
   SALTUS_FN taped(Real x) : value(x) {}
   SALTUS_FN taped(Real x, tape<Real>* where, int number) : value(x), on(where), at(number) {}
   /// An input, by which derivatives are taken.
-  static taped input(tape<Real>& where, Real x) { return {x, &where, where.append(-1, Real(0.0))}; }
+  static taped input(tape<Real>& where, Real x) { return {x, &where, where.append()}; }
   /// The derivative of the result by this number; a constant has none.
   Real& adjoint() const { return on->adjoint(at); }
 
   /// f(value) and its `derivative` there: the chain rule for every function of one argument.
-  SALTUS_FN friend taped chain(Real value, Real derivative, const taped& a) {
+  template <class By>
+  SALTUS_FN static taped chain(Real value, const By& derivative, const taped& a) {
     if (a.on == nullptr) return taped(value);
     return {value, a.on, a.on->append(a.at, derivative)};
   }
   /// The chain rule for two arguments.
-  SALTUS_FN friend taped chain(Real value, Real by_a, const taped& a, Real by_b, const taped& b) {
+  template <class ByA, class ByB>
+  SALTUS_FN static taped chain(Real value, const ByA& by_a, const taped& a, const ByB& by_b, const taped& b) {
     if (a.on == nullptr) return chain(value, by_b, b);
     if (b.on == nullptr) return chain(value, by_a, a);
     return {value, a.on, a.on->append(a.at, by_a, b.at, by_b)};
   }
 
   SALTUS_FN friend taped operator+(const taped& a, const taped& b) {
-    return chain(a.value + b.value, Real(1.0), a, Real(1.0), b);
+    return chain(a.value + b.value, plus_one(), a, plus_one(), b);
   }
   SALTUS_FN friend taped operator-(const taped& a, const taped& b) {
-    return chain(a.value - b.value, Real(1.0), a, Real(-1.0), b);
+    return chain(a.value - b.value, plus_one(), a, minus_one(), b);
   }
   SALTUS_FN friend taped operator*(const taped& a, const taped& b) {
     return chain(a.value * b.value, b.value, a, a.value, b);
@@ -119,7 +166,7 @@ struct taped {
     const Real inverse = Real(1.0) / b.value;
     return chain(value, inverse, a, -value * inverse, b);
   }
-  SALTUS_FN friend taped operator-(const taped& a) { return chain(-a.value, Real(-1.0), a); }
+  SALTUS_FN friend taped operator-(const taped& a) { return chain(-a.value, minus_one(), a); }
   SALTUS_FN friend taped operator+(const taped& a) { return a; }
   SALTUS_FN taped& operator+=(const taped& b) { return *this = *this + b; }
   SALTUS_FN taped& operator-=(const taped& b) { return *this = *this - b; }
@@ -140,9 +187,9 @@ struct taped {
   SALTUS_FN friend taped fma(const taped& a, const taped& b, const taped& c) {
     const Real value = fma(a.value, b.value, c.value);
     if (c.on == nullptr) return chain(value, b.value, a, a.value, b);
-    if (b.on == nullptr) return chain(value, b.value, a, Real(1.0), c);
-    if (a.on == nullptr) return chain(value, a.value, b, Real(1.0), c);
-    return chain(value, Real(1.0), a * b, Real(1.0), c);
+    if (b.on == nullptr) return chain(value, b.value, a, plus_one(), c);
+    if (a.on == nullptr) return chain(value, a.value, b, plus_one(), c);
+    return chain(value, plus_one(), a * b, plus_one(), c);
   }
   SALTUS_FN friend taped min(const taped& a, const taped& b) { return select(b.value < a.value, b, a); }
   SALTUS_FN friend taped max(const taped& a, const taped& b) { return select(a.value < b.value, b, a); }

@@ -21,6 +21,7 @@ class adjoint_sweep {
   using number = taped<Real>;
   using form = typename E::form;
   using row = step_row<E>;
+  using Method = typename E::plain_method;
   static constexpr int n = E::n;
 
  public:
@@ -33,11 +34,16 @@ class adjoint_sweep {
       of_[lane] = &all[slots_[lane]];
       if (of_[lane]->rows() > longest) longest = of_[lane]->rows();
     }
-    begin(longest, batch);
-    end_at_last_rows(settings);
-    for (int64 back = 1; back < longest; ++back) through_step(back);
-    through_start();
-    for (int lane = 0; lane < some; ++lane) store(lane, settings, batch.count, results);
+    for (int pass = 0; pass < 2; ++pass) {
+      is_careful_ = pass == 1;
+      begin(longest, batch);
+      end_at_last_rows(settings);
+      for (int64 back = 1; back < longest; ++back) through_step(back);
+      through_start();
+      bool finite = true;
+      for (int lane = 0; lane < some; ++lane) finite = store(lane, settings, batch.count, results) && finite;
+      if (finite) return;
+    }
   }
 
  private:
@@ -49,24 +55,24 @@ class adjoint_sweep {
       for (int lane = 0; lane < W; ++lane) r.set(lane, columns[column * batch.count + slots_[lane]]);
       return number::input(tape_, r);
     };
-    tape_.rewind(0);
-    held_size_ = 0;
     enter_row(longest);
     tape_.rewind(0);
-    for (int j = 0; j < form::params; ++j) held_.p[j] = input(batch.parameters, j);
-    for (int i = 0; i < form::guards; ++i) held_.guard_values[i] = number(0.0);
+    for (int j = 0; j < form::params; ++j) {
+      held_.p[j] = input(batch.parameters, j);
+      constants_.p[j] = held_.p[j].value;
+    }
     for (int i = 0; i < n; ++i) given_.y[i] = input(batch.initial, i);
     for (int i = 0; i < form::discretes; ++i) {
       given_.d[i] = batch.discrete == nullptr ? number(form::unset) : input(batch.discrete, i);
       held_.d[i] = number(default_discrete<typename E::Model>(i));
     }
     set_initial<form>(form::model_time(number(t_)), begun_, held_.p, held_.d, held_.pieces.data, given_);
+    for (int i = 0; i < form::discretes; ++i) constants_.d[i] = held_.d[i].value;
     held_size_ = tape_.size();
   }
 
-  /// The point of each lane `back` rows before its last one, or at its start.
+  /// The step of each lane that begins `back` rows before its last one, or the first step.
   void enter_row(int64 back) {
-    tape_.rewind(held_size_);
     const auto get = [&](int column) {
       Real r;
       for (int lane = 0; lane < W; ++lane) {
@@ -76,23 +82,50 @@ class adjoint_sweep {
       return r;
     };
     t_ = get(0), h_ = get(1);
-    for (int i = 0; i < n; ++i) y_[i] = number::input(tape_, get(2 + i));
-    for (int i = 0; i < form::piece_numbers; ++i) held_.pieces[i] = number(get(row::pieces + i));
+    for (int i = 0; i < n; ++i) y_[i] = get(2 + i);
+    for (int i = 0; i < form::piece_numbers; ++i) {
+      constants_.pieces[i] = get(row::pieces + i);
+      held_.pieces[i] = number(constants_.pieces[i]);
+    }
+  }
+
+  void sweep(int size, int first) {
+    if (is_careful_) tape_.template sweep<true>(size, first);
+    else tape_.template sweep<false>(size, first);
+  }
+
+  /// The states y as inputs, behind what is held.
+  vec<number, n> inputs(const vec<Real, n>& y) {
+    tape_.rewind(held_size_);
+    vec<number, n> r;
+    for (int i = 0; i < n; ++i) r[i] = number::input(tape_, y[i]);
+    return r;
+  }
+  /// Adds the derivatives of sum over i of weight_i result_i to the adjoints of the inputs.
+  void hand_on(const vec<number, n>& results, const vec<Real, n>& weight) {
+    int end = held_size_;
+    for (int i = 0; i < n; ++i) {
+      if (results[i].on == nullptr) continue;
+      results[i].adjoint() += weight[i];
+      end = results[i].at >= end ? results[i].at + 1 : end;
+    }
+    sweep(end, held_size_);
   }
 
   void end_at_last_rows(const abi::settings& settings) {
     enter_row(0);
     objective_ = Real(0.0);
-    const auto outputs = form::output_values(number(t_), y_, held_);
+    const auto y = inputs(y_);
+    const auto outputs = form::output_values(number(t_), y, held_);
     const auto add = [&](const number& outcome, double weight) {
       if (weight == 0.0) return;
       objective_ = fma(Real(weight), outcome.value, objective_);
       if (outcome.on != nullptr) outcome.adjoint() += Real(weight);
     };
-    for (int i = 0; i < n; ++i) add(y_[i], settings.gradient_weights[i]);
+    for (int i = 0; i < n; ++i) add(y[i], settings.gradient_weights[i]);
     for (int i = 0; i < form::outputs; ++i) add(outputs[i], settings.gradient_weights[n + i]);
-    tape_.sweep(tape_.size(), held_size_);
-    for (int i = 0; i < n; ++i) lambda_[i] = y_[i].adjoint();
+    sweep(tape_.size(), held_size_);
+    for (int i = 0; i < n; ++i) lambda_[i] = y[i].adjoint();
   }
 
   void through_step(int64 back) {
@@ -100,26 +133,77 @@ class adjoint_sweep {
     unsigned lanes = 0;
     for (int lane = 0; lane < W; ++lane) lanes |= back < of_[lane]->rows() ? 1u << lane : 0u;
     const auto goes_on = mask_of<Real>::from_bits(lanes);
-    const auto f = [&](const number& t, const vec<number, n>& y) { return form::rhs(t, y, held_); };
-    const auto s = step<typename E::plain_method>(f, solution_point<number, n>{number(t_), y_, f(number(t_), y_)},
-                                                  number(h_));
-    int last = held_size_;
-    for (int i = 0; i < n; ++i) {
-      if (s.y1[i].on == nullptr) continue;
-      s.y1[i].adjoint() += select(goes_on, lambda_[i], Real(0.0));
-      last = s.y1[i].at >= last ? s.y1[i].at + 1 : last;
+    vec<Real, n> weight;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { weight[i] = select(goes_on, lambda_[i], Real(0.0)); });
+    const auto to_start = transposed_step(weight);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda_[i] = select(goes_on, to_start[i], lambda_[i]); });
+  }
+
+  /// (dF/dy)^T weight. A method that does not keep its stages runs over the tape as a whole. Otherwise only the right-hand sides do, stage by
+  /// stage from the last one, with k_i = f(Y_i), Y_i = y + h sum over j of a_ij k_j:
+  ///
+  ///     adjoint(k_i) = h (b_i weight + sum over l of a_li adjoint(Y_l)),     adjoint(Y_i) = f_y^T adjoint(k_i)
+  vec<Real, n> transposed_step(const vec<Real, n>& weight) {
+    vec<Real, n> r = weight;
+    if constexpr (!keeps_stages<Method>) {
+      const auto f = [&](const number& t, const vec<number, n>& y) { return form::rhs(t, y, held_); };
+      const auto y = inputs(y_);
+      const auto rate = f(number(t_), y);
+      hand_on(step<Method>(f, solution_point<number, n>{number(t_), y, rate}, number(h_)).y1, weight);
+      for (int i = 0; i < n; ++i) r[i] = y[i].adjoint();
+    } else {
+      const auto f = [&](const Real& t, const vec<Real, n>& y) { return form::rhs(t, y, constants_); };
+      const auto rate = f(t_, y_);
+      const auto s = step<Method>(f, solution_point<Real, n>{t_, y_, rate}, h_);
+      vec<Real, n> of_point[Method::stages];
+      static_for<Method::stages>([&](auto before_last) SALTUS_INLINE_LAMBDA {
+        constexpr int i = Method::stages - 1 - before_last;
+        of_point[i] = through_stage<i>(s, weight, of_point);
+        each<n>([&](int j) SALTUS_INLINE_LAMBDA { r[j] += of_point[i][j]; });
+      });
     }
-    tape_.sweep(last, held_size_);
-    for (int i = 0; i < n; ++i) lambda_[i] = select(goes_on, y_[i].adjoint(), lambda_[i]);
+    return r;
+  }
+
+  /// adjoint(Y_i), from those of the later stages.
+  template <int i, class Stages>
+  vec<Real, n> through_stage(const Stages& s, const vec<Real, n>& weight, const vec<Real, n> (&of_point)[Method::stages]) {
+    vec<Real, n> r;
+    if constexpr (!acts(i)) {
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { r[j] = Real(0.0); });
+    } else {
+      auto of_rate = weight, point = s.y;
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+        if constexpr (i > 0) point[j] = fma(h_, detail::slope_of_stage<Method, i>(s.k, j), s.y[j]);
+        Real sum = Real(Method::b[i]) * weight[j];
+        static_for<Method::stages - 1 - i>([&](auto later) SALTUS_INLINE_LAMBDA {
+          constexpr int l = i + 1 + later;
+          if constexpr (Method::a[l][i] != 0.0 && acts(l)) sum = fma(Real(Method::a[l][i]), of_point[l][j], sum);
+        });
+        of_rate[j] = h_ * sum;
+      });
+      const auto y = inputs(point);
+      hand_on(form::rhs(number(fma(Real(Method::c[i]), h_, t_)), y, held_), of_rate);
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { r[j] = y[j].adjoint(); });
+    }
+    return r;
+  }
+  /// True if y1 depends on stage i: the last one of an FSAL method is f1, of the next step.
+  static constexpr bool acts(int i) {
+    if (Method::b[i] != 0.0) return true;
+    for (int l = i + 1; l < Method::stages; ++l)
+      if (Method::a[l][i] != 0.0 && acts(l)) return true;
+    return false;
   }
 
   void through_start() {
     for (int i = 0; i < n; ++i)
       if (begun_[i].on != nullptr) begun_[i].adjoint() += lambda_[i];
-    tape_.sweep(held_size_, 0);
+    sweep(held_size_, 0);
   }
 
-  void store(int lane, const abi::settings& settings, int64 count, const abi::results& results) {
+  /// Returns true if the gradient of the lane is finite.
+  bool store(int lane, const abi::settings& settings, int64 count, const abi::results& results) {
     double* const to = results.gradient + slots_[lane];
     const auto derivative = [&](int j) {
       const int of = settings.gradient_of[j];
@@ -132,15 +216,19 @@ class adjoint_sweep {
     for (int j = 0; j < settings.gradient_count; ++j) to[(1 + j) * count] = finite ? derivative(j) : form::unset;
     results.sensitivity[slots_[lane]] =
         static_cast<unsigned char>(finite ? sensitivity::defined : sensitivity::not_finite);
+    return finite;
   }
 
   int64 slots_[W];
   const trajectory* of_[W];
   tape<Real> tape_;
   int held_size_ = 0;  ///< operations before those of a step
+  bool is_careful_ = false;
   typename form::template step_constants<number> held_;
+  typename form::template step_constants<Real> constants_;  ///< their values
   Real t_, h_, objective_;
-  vec<number, n> y_, begun_;
+  vec<Real, n> y_;
+  vec<number, n> begun_;
   given_values<number, n, form::discretes> given_;
   vec<Real, n> lambda_;
 };
