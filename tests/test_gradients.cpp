@@ -120,8 +120,8 @@ void expect_forward_mode(const compared& c) {
     for (std::size_t j = 0; j < c.names.size(); ++j) {
       double expected = 0;
       for (std::size_t i = 0; i < states.size(); ++i)
-        expected += (1.0 + 0.5 * static_cast<double>(i)) *
-                    forward.derivative(i, j, static_cast<std::int64_t>(instance));
+        expected +=
+            (1.0 + 0.5 * static_cast<double>(i)) * forward.derivative(i, j, static_cast<std::int64_t>(instance));
       expect_near(gradient(r, j, instance), expected, 1e-10, fmt::format("{} by {}", c.model, c.names[j]));
     }
   }
@@ -196,9 +196,7 @@ TEST(Gradients, OfAnInstanceThatFailsAreNotNumbers) {
 std::string refusal(const std::string& model, const std::vector<std::string>& settings) {
   try {
     plan_of(model, with(settings, {of("final_x=1.0")}));
-  } catch (const host::error& e) {
-    return e.what();
-  }
+  } catch (const host::error& e) { return e.what(); }
   return "accepted";
 }
 
@@ -210,9 +208,7 @@ TEST(Gradients, AreRefusedByName) {
                                const std::vector<std::string>& settings = {}) -> std::string {
     try {
       plan_of(model, with(settings, {of(weights)}));
-    } catch (const host::error& e) {
-      return e.what();
-    }
+    } catch (const host::error& e) { return e.what(); }
     return "accepted";
   };
   expect(with_weights("bouncing_ball", "final_height=1.0"), "which has events (");

@@ -126,7 +126,8 @@ void chunk_data::arrange(const plan& p, std::int64_t first, std::int64_t instanc
 /// body(column, its preset, numbers per instance side by side) for each column that a module writes.
 template <class Body>
 void chunk_data::each_result(Body&& body) {
-  for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions, &final_derivative, &gradient})
+  for (auto* numbers :
+       {&final_state, &final_output, &final_discrete, &t_final, &reductions, &final_derivative, &gradient})
     body(*numbers, nan, 1);
   for (const auto counter : abi::counter_members<std::vector<long long>>) body(this->*counter, 0, 1);
   body(residual, no_residual_, 1);
@@ -253,7 +254,8 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +
-                     static_cast<std::int64_t>(sensitivity_columns(p) + gradient_columns(p) + bounded_rows(p) * (2 + 2 * logged_numbers(p)));
+                     static_cast<std::int64_t>(sensitivity_columns(p) + gradient_columns(p) +
+                                               bounded_rows(p) * (2 + 2 * logged_numbers(p)));
   // three words: residual, its equation, switched; bytes: status, exception, switched_to, and the history of every guard
   const auto single = 3.0 + static_cast<double>(std::ssize(p.model.guards)) + (has_sensitivity(p) ? 1.0 : 0.0);
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));

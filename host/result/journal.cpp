@@ -57,7 +57,8 @@ std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, cons
     if (!contains(changes_no_number, name)) all.emplace_back(name, line.substr(sign + (begin > 0 ? 2 : 3)));
   }
   const auto spec = toml::parse(p.text);
-  for (const char* table : {"parameters", "initial", "sweep", "sample", "records", "sensitivity", "lyapunov", "gradient"})
+  for (const char* table :
+       {"parameters", "initial", "sweep", "sample", "records", "sensitivity", "lyapunov", "gradient"})
     if (const auto* entries = spec[table].as_table())
       for (const auto& [key, value] : *entries)
         all.emplace_back(fmt::format("{}.{}", table, key.str()), inline_text(value));

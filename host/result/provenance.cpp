@@ -288,7 +288,8 @@ std::string settings_text(const plan& p) {
   for (const spec_key& key : spec_keys()) {
     if (key.path() == "tables") text += text_of_tables(p);
     if (key.path() == "records") text += text_of_records(p);
-    if (contains(names{"sensitivity", "lyapunov", "gradient"}, key.path()) && !is_told(key.name, p)) text += none(key.name);
+    if (contains(names{"sensitivity", "lyapunov", "gradient"}, key.path()) && !is_told(key.name, p))
+      text += none(key.name);
     if (key.is_section() || key.path() == "model" || !is_told(key.table, p)) continue;
     if (table != key.table) text += fmt::format("\n[{}]\n", table = key.table);
     const auto value = key.is_plain() ? plain_text(key, p) : value_writers.at(key.path())(p);

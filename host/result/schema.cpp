@@ -252,12 +252,13 @@ class field_list : all_dimensions {
 
   void sensitivity_status() {
     const bool is_growth = p_.exponents > 0;
-    field& status =
-        add(is_growth ? "lyapunov_status" : has_gradient(p_) ? "gradient_status" : "sensitivity_status",
-            is_growth ? "lyapunov" : "sensitivity", "1",
-            is_growth ? "whether there are exponents, or why they are NaN"
-                      : "whether the derivatives exist, or why they are NaN",
-            axes{instance}, NC_UBYTE, column(&chunk_data::sensitivity));
+    field& status = add(is_growth          ? "lyapunov_status"
+                        : has_gradient(p_) ? "gradient_status"
+                                           : "sensitivity_status",
+                        is_growth ? "lyapunov" : "sensitivity", "1",
+                        is_growth ? "whether there are exponents, or why they are NaN"
+                                  : "whether the derivatives exist, or why they are NaN",
+                        axes{instance}, NC_UBYTE, column(&chunk_data::sensitivity));
     for (const sensitivity_row& row : sensitivity_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
     status.unset = static_cast<long long>(saltus::sensitivity::not_ended);
   }

@@ -201,8 +201,8 @@ void read_gradient(reading& r) {
     for (int i = 0; i < std::ssize(r.model.states); ++i)
       if (const double given = p.initial[static_cast<std::size_t>(i)];
           given == given || varies(p, target::kind::state, i))
-        p.gradient.push_back({target::kind::state, i,
-                              std::string(initial_prefix) + r.model.states[static_cast<std::size_t>(i)].name});
+        p.gradient.push_back(
+            {target::kind::state, i, std::string(initial_prefix) + r.model.states[static_cast<std::size_t>(i)].name});
     if (p.gradient.empty()) table->fail(fmt::format("must be left out: {} has no parameters", r.model.name));
   }
   for (const target& of : p.gradient)

@@ -194,20 +194,20 @@ struct taped {
   SALTUS_FN friend taped min(const taped& a, const taped& b) { return select(b.value < a.value, b, a); }
   SALTUS_FN friend taped max(const taped& a, const taped& b) { return select(a.value < b.value, b, a); }
 
-#define SALTUS_OF_ONE(name)                               \
-  SALTUS_FN friend taped name(const taped& a) {     \
-    if (a.on == nullptr) return taped(name(a.value));  \
-    const auto r = name(dual<Real>(a.value, Real(1.0)));  \
-    return chain(r.value, r.d[0], a);                     \
+#define SALTUS_OF_ONE(name)                              \
+  SALTUS_FN friend taped name(const taped& a) {          \
+    if (a.on == nullptr) return taped(name(a.value));    \
+    const auto r = name(dual<Real>(a.value, Real(1.0))); \
+    return chain(r.value, r.d[0], a);                    \
   }
-#define SALTUS_OF_TWO(name)                                               \
-  SALTUS_FN friend taped name(const taped& a, const taped& b) {  \
+#define SALTUS_OF_TWO(name)                                                \
+  SALTUS_FN friend taped name(const taped& a, const taped& b) {            \
     if (a.on == nullptr && b.on == nullptr) return name(a.value, b.value); \
-    dual<Real, 2> x(a.value), y(b.value);                                 \
-    x.d[0] = Real(a.on == nullptr ? 0.0 : 1.0);                           \
-    y.d[1] = Real(b.on == nullptr ? 0.0 : 1.0);                           \
-    const auto r = name(x, y);                                            \
-    return chain(r.value, r.d[0], a, r.d[1], b);                          \
+    dual<Real, 2> x(a.value), y(b.value);                                  \
+    x.d[0] = Real(a.on == nullptr ? 0.0 : 1.0);                            \
+    y.d[1] = Real(b.on == nullptr ? 0.0 : 1.0);                            \
+    const auto r = name(x, y);                                             \
+    return chain(r.value, r.d[0], a, r.d[1], b);                           \
   }
 #include "number/functions.def"
   SALTUS_FN friend taped abs(const taped& a) {

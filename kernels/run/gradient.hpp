@@ -167,7 +167,8 @@ class adjoint_sweep {
 
   /// adjoint(Y_i), from those of the later stages.
   template <int i, class Stages>
-  vec<Real, n> through_stage(const Stages& s, const vec<Real, n>& weight, const vec<Real, n> (&of_point)[Method::stages]) {
+  vec<Real, n> through_stage(const Stages& s, const vec<Real, n>& weight,
+                             const vec<Real, n> (&of_point)[Method::stages]) {
     vec<Real, n> r;
     if constexpr (!acts(i)) {
       each<n>([&](int j) SALTUS_INLINE_LAMBDA { r[j] = Real(0.0); });
