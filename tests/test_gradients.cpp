@@ -171,8 +171,8 @@ TEST(Gradients, HaveTheSameBitsWhateverRunsBeside) {
 }
 
 TEST(Gradients, OfInstancesThatAreRescued) {
-  const std::vector<std::string> settings = {"rtol=1e-9", "method=dp5", "t=[0.0,3.0]", "sweep.rho={from=0.5,to=40.0,count=37}",
-                                             of("final_x=1.0, final_z=-2.0")};
+  const std::vector<std::string> settings = {"rtol=1e-9", "method=dp5", "t=[0.0,3.0]",
+                                             "sweep.rho={from=0.5,to=40.0,count=37}", of("final_x=1.0, final_z=-2.0")};
   const auto plain = run("lorenz", settings), r = run("lorenz", with(settings, {"inject_exceptions=0.3"}));
   std::size_t rescued = 0;
   for (std::size_t i = 0; i < 37; ++i) {

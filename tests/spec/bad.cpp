@@ -327,7 +327,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
 }
 
 TEST_F(spec, a_method_that_cannot_solve_the_equations_is_named_with_those_that_can) {
-  const std::string one_step = "trapezoid, sdirk4, esdirk4, ", all = one_step + "rodas4, rodas5p, radau5, radau9, radau13";
+  const std::string one_step = "trapezoid, sdirk4, esdirk4, ",
+                    all = one_step + "rodas4, rodas5p, radau5, radau9, radau13";
   const model index_1 = valve_with(abi::semi_explicit, 1), index_2 = valve_with(abi::semi_explicit, 2),
               mass = valve_with(abi::with_mass), implicit = valve_with(abi::implicit, 1);
   const auto given = [](const std::string& name, const model& m) {
@@ -339,8 +340,9 @@ TEST_F(spec, a_method_that_cannot_solve_the_equations_is_named_with_those_that_c
               place + "must be an implicit method, as relief_valve has algebraic states; allowed: " + all);
     EXPECT_EQ(given(name, mass),
               place + "must be an implicit method, as relief_valve has a mass matrix; allowed: " + all);
-    EXPECT_EQ(given(name, index_2),
-              place + "must be an implicit method, as relief_valve has algebraic states; allowed: radau5, radau9, radau13");
+    EXPECT_EQ(
+        given(name, index_2),
+        place + "must be an implicit method, as relief_valve has algebraic states; allowed: radau5, radau9, radau13");
     EXPECT_EQ(given(name, implicit), place +
                                          "must be an implicit method, as relief_valve has implicit equations; "
                                          "allowed: " +
