@@ -21,7 +21,7 @@ std::vector<study> all_studies() {
   // The valve chatters with a flow below 0.28 and never touches its seat with a flow above 7.5.
   const problem valve{"relief_valve", "relief_valve", "flow", 0.5, 10.0, 40.0};
   const problem afloat{"relief_valve_afloat", "relief_valve", "flow", 8.0, 10.0, 40.0};
-  const problem no_seat{"floating_valve", test::in_source("bench/floating_valve.hpp"), "flow", 8.0, 10.0, 40.0};
+  const problem no_seat{"floating_valve", saltus::test::in_source("bench/floating_valve.hpp"), "flow", 8.0, 10.0, 40.0};
 
   std::vector<study> all;
   for (const bool random : {false, true})
@@ -36,7 +36,7 @@ std::vector<study> all_studies() {
     for (const int guards : {1, 2, 4}) {
       problem guarded = lorenz;
       guarded.label = fmt::format("lorenz_{}_guards", guards);
-      guarded.model = test::in_source("bench/models/" + guarded.label + ".hpp");
+      guarded.model = saltus::test::in_source("bench/models/" + guarded.label + ".hpp");
       all.push_back({guarded, "dp5", rtol, false, 4096});
     }
   }

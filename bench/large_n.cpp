@@ -37,7 +37,7 @@ std::string model_called(const std::string& what) {
   std::ofstream(header) << fmt::format(
       "#include \"{}/bench/models/parts/chain.hpp\"\n"
       "struct chain_{} : chain_of<{}> {{\n  static constexpr auto title = \"chain of {} states\";\n}};\n",
-      test::in_source(), states, states / 2, states);
+      saltus::test::in_source(), states, states / 2, states);
   return header;
 }
 
@@ -163,7 +163,7 @@ void print_over_lanes(const std::vector<std::string>& models, const std::vector<
 }
 
 void all_tables(const std::string& revision) {
-  const std::string folder = test::in_source("bench/models/");
+  const std::string folder = saltus::test::in_source("bench/models/");
   fmt::print("- Machine: {}, one thread, {} lanes of double to a register.\n", processor_name(), widest);
   fmt::print("- saltus {}{}, {}; the fastest of {} rounds, in processor time; load average {:.1f}.\n\n", SALTUS_VERSION,
              revision.empty() ? "" : " (" + revision + ")", today(), rounds, load());

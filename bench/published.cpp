@@ -23,7 +23,7 @@ namespace {
 
 using settings = std::vector<std::string>;
 
-const std::string models = test::in_source("bench/models/");
+const std::string models = saltus::test::in_source("bench/models/");
 
 settings operator+(settings a, const settings& b) {
   a.insert(a.end(), b.begin(), b.end());

@@ -203,7 +203,7 @@ class slow_prey {
 template <class Prey>
 chunked_hunt<Prey> dynamic_hunt(const char* model, const std::string& method, const std::string& detection, double rtol,
                                 int threads) {
-  return {test::in_source("testing/models/") + model + ".hpp",
+  return {saltus::test::in_source("testing/models/") + model + ".hpp",
           {"method=" + method, "detection=" + detection, fmt::format("rtol={:e}", rtol), "zeno=0", "rescue=false",
            "output.events=true", "max_steps=1000000"},
           threads};

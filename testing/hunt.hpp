@@ -346,7 +346,7 @@ class hunter {
   hunter(const std::string& method, const std::string& detection, int threads, double step = 1.0,
          heard which = heard::both)
       : which_(which),
-        hunt_(test::in_source("testing/models/") +
+        hunt_(saltus::test::in_source("testing/models/") +
                   (which == heard::one_way ? "one_way_polynomials.hpp" : "polynomial_guard.hpp"),
               {"method=" + method, "detection=" + detection, fmt::format("first_step={}", step),
                fmt::format("max_step={}", step), "zeno=0", "rescue=false", "output.events=true", "max_steps=1000"},

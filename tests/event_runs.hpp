@@ -13,7 +13,7 @@
 
 namespace saltus::test {
 
-inline std::string test_model(const char* name) { return test::in_source("tests/models/") + name + ".hpp"; }
+inline std::string test_model(const char* name) { return saltus::test::in_source("tests/models/") + name + ".hpp"; }
 
 inline std::string name_of(int status) { return status_table[status].name; }
 

@@ -113,7 +113,7 @@ TEST_F(cli, list_names_every_problem) {
   const json models(object.out);
   words listed, there;
   for (int i = 0; i < models.number("models#"); ++i) listed.push_back(models[fmt::format("models[{}].model", i)]);
-  for (const auto& entry : fs::directory_iterator(fs::path(test::in_source("problems"))))
+  for (const auto& entry : fs::directory_iterator(fs::path(saltus::test::in_source("problems"))))
     if (entry.path().extension() == ".hpp") there.push_back(entry.path().stem());
   std::sort(there.begin(), there.end());
   EXPECT_EQ(listed, there);
@@ -216,7 +216,7 @@ TEST_F(cli, a_model_of_any_order_is_described_checked_and_run) {
 }
 
 TEST_F(cli, a_structure_that_is_singular_or_changes_with_the_mode_is_told) {
-  const fs::path models = fs::path(test::in_source("tests/models"));
+  const fs::path models = fs::path(saltus::test::in_source("tests/models"));
   const auto singular = saltus({"describe", models / "overdetermined.hpp"});
   EXPECT_EQ(singular.code, 0) << singular.err;
   for (const char* line :
@@ -346,10 +346,10 @@ TEST_F(cli, run_keeps_data_on_stdout_and_messages_on_stderr) {
 
 TEST_F(cli, derivatives_stand_beside_indices_of_a_design) {
   // x = start exp(-rate t), t = 3.
-  const auto run = saltus({"run", test::in_source("tests/models/decay.hpp"), "--set", "sample.design=saltelli", "--set",
-                           "sample.rate={uniform=[0.5,0.9]}", "--set", "sample.start={uniform=[1.0,2.0]}", "-n", "8",
-                           "--set", "sensitivity.parameters=['rate']", "--set", "output.indices=['final_x']", "--set",
-                           "rtol=1e-8", "-o", "both.nc"});
+  const auto run = saltus({"run", saltus::test::in_source("tests/models/decay.hpp"), "--set", "sample.design=saltelli",
+                           "--set", "sample.rate={uniform=[0.5,0.9]}", "--set", "sample.start={uniform=[1.0,2.0]}",
+                           "-n", "8", "--set", "sensitivity.parameters=['rate']", "--set", "output.indices=['final_x']",
+                           "--set", "rtol=1e-8", "-o", "both.nc"});
   ASSERT_EQ(run.code, 0) << run.err;
   const json one(saltus({"show", "both.nc", "--instance", "5", "--json"}).out);
   EXPECT_NEAR(one.number("sensitivity.d_final_x_d_rate"), -3 * one.number("final.final_x"), 1e-6);
@@ -363,7 +363,7 @@ TEST_F(cli, what_is_under_way_goes_on_from_a_file) {
   // Random failures by scheduled events: two halves are the whole, and an instance of the second can run again alone.
   const words of = {"--set", "output.events=true", "--set", "sample.count=7", "--set", "sample.seed=4"};
   const auto made = [&](words all, const words& more) {
-    all.insert(all.begin(), {"run", test::in_source("tests/models/repairs.hpp")});
+    all.insert(all.begin(), {"run", saltus::test::in_source("tests/models/repairs.hpp")});
     all.insert(all.end(), more.begin(), more.end());
     const auto run = saltus(all);
     ASSERT_EQ(run.code, 0) << run.err;
@@ -380,8 +380,8 @@ TEST_F(cli, what_is_under_way_goes_on_from_a_file) {
   EXPECT_NE(again.out.find("instance 5 of rest.nc: the same bits"), std::string::npos) << again.out << again.err;
   // They are no part of summaries, and the new run cannot begin at another time.
   EXPECT_EQ(saltus({"show", "whole.nc", "--instance", "1"}).out.find("random_key"), std::string::npos);
-  const auto anew = saltus(
-      {"run", test::in_source("tests/models/repairs.hpp"), "--set", "initial.from='half.nc'", "--set", "t=[0.0, 5.0]"});
+  const auto anew = saltus({"run", saltus::test::in_source("tests/models/repairs.hpp"), "--set",
+                            "initial.from='half.nc'", "--set", "t=[0.0, 5.0]"});
   EXPECT_EQ(anew.code, 2);
   EXPECT_NE(anew.err.find("half.nc has items of change under way"), std::string::npos) << anew.err;
 }
@@ -462,7 +462,7 @@ TEST_F(cli, the_built_in_models_are_listed_without_a_compiler) {
 
 // Stored descriptions of built-in models are used, in this installation or another, until their files change.
 TEST_F(cli, a_built_in_model_that_was_changed_is_what_its_file_says) {
-  const fs::path house = folder() / "house", source = test::in_source();
+  const fs::path house = folder() / "house", source = saltus::test::in_source();
   fs::create_directories(house);
   for (const char* sub : {"kernels", "problems"})
     fs::copy(source / sub, house / sub, fs::copy_options::recursive | fs::copy_options::overwrite_existing);

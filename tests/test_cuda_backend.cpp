@@ -72,7 +72,7 @@ TEST(cuda_backend, histories_take_half_of_a_chunks_memory_at_most) {
   using relay_engine = engine<form_of<delayed_relay>, methods::by_name<"dp5">, double, options{}>;
   auto p = plan_of<delayed_relay>(6.0, 1e-6);
   p.model.name = "delayed_relay";
-  p.model.header = test::in_source("tests/models/delayed_relay.hpp");
+  p.model.header = saltus::test::in_source("tests/models/delayed_relay.hpp");
   // A history of 1024 steps takes 66 kB. In the smaller memory a chunk has 5 MB, so there are 38 places instead of 256.
   for (const std::size_t memory : {std::size_t{1} << 30, std::size_t{1} << 25})
     expect_same_as_lanes<relay_engine>(p, delayed_relay::dead_time, 0.2, 1.5, memory);

@@ -23,7 +23,8 @@ using loop = floating_loop;
 /// A run with the values of an instance as its states.
 host::plan loops(double t_end, double tolerance) {
   auto p = plan_of<loop>(t_end, tolerance);
-  const auto m = host::by_derivative_array(host::describe_model(test::in_source("tests/models/floating_loop.hpp")));
+  const auto m =
+      host::by_derivative_array(host::describe_model(saltus::test::in_source("tests/models/floating_loop.hpp")));
   EXPECT_EQ(m.offsets->array->times, offsets_of<loop>.times);
   EXPECT_EQ(m.offsets->array->rank, offsets_of<loop>.rank);
   p.model.states = m.states;

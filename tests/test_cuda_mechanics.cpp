@@ -30,7 +30,7 @@ namespace {
 TEST(cuda_mechanics, constraints_that_are_reached_are_events_of_a_model_without_guards) {
   auto p = plan_of<braked>(2.0, 1e-8);
   p.model.name = "braked";
-  p.model.header = test::in_source("tests/models/braked.hpp");
+  p.model.header = saltus::test::in_source("tests/models/braked.hpp");
   p.count = 900;
   p.random = {{{host::target::kind::parameter, braked::target, "swept"}, {}},
               {{host::target::kind::t_end, 0, "t_end"}, {}}};
@@ -57,7 +57,7 @@ TEST(cuda_mechanics, constraints_that_are_reached_are_events_of_a_model_without_
 TEST(cuda_mechanics, steps_moved_far_are_counted_where_there_are_invariants_alone) {
   auto p = plan_of<kept_spring>(10.0, 1e-8);
   p.model.name = "kept_spring";
-  p.model.header = test::in_source("tests/models/kept_spring.hpp");
+  p.model.header = saltus::test::in_source("tests/models/kept_spring.hpp");
   p.method = "rk4";
   p.fixed_step = 0.5;
   p.count = 90;

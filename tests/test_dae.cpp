@@ -234,7 +234,7 @@ TEST(Start, NearestIsThePointThatIsNearest) {
 TEST(Newton, LeavesNoErrorBeyondTheTolerance) {
   for (const char* method : {"sdirk4", "esdirk4", "radau5", "radau9"})
     for (const double rtol : {1e-5, 1e-7, 1e-9}) {
-      const auto r = run(plan_of(test::in_source("tests/matrix/models/implicit.hpp"),
+      const auto r = run(plan_of(saltus::test::in_source("tests/matrix/models/implicit.hpp"),
                                  {fmt::format("method={}", method), fmt::format("rtol={}", rtol),
                                   fmt::format("atol={}", rtol), "t=[0.0,2.0]", "k=1.5"}));
       ASSERT_EQ(r.status[0], 0);

@@ -47,7 +47,7 @@ TEST(DeadPoint, IsOneInEquationsOfAnyOrder) {
     for (const char* rtol : {"rtol=1e-4", "rtol=1e-8"}) {
       SCOPED_TRACE(std::string(method) + ", " + rtol);
       const outcome r =
-          run(test::in_source("tests/models/parallel_cranks.hpp"),
+          run(saltus::test::in_source("tests/models/parallel_cranks.hpp"),
               {std::string("method=") + method, rtol, "rescue=false", "sweep.torque=[0.0, 0.01, 0.1, 1.0, 10.0]"});
       for (std::int64_t i = 0; i < 5; ++i) {
         SCOPED_TRACE(i);
@@ -63,8 +63,8 @@ TEST(DeadPoint, IsOneWhereAGradientVanishes) {
   for (const char* method : {"dp5", "dop853", "radau5"})
     for (const char* rtol : {"rtol=1e-3", "rtol=1e-8"}) {
       SCOPED_TRACE(std::string(method) + ", " + rtol);
-      const outcome r =
-          run(test::in_source("tests/models/crossing.hpp"), {std::string("method=") + method, rtol, "rescue=false"});
+      const outcome r = run(saltus::test::in_source("tests/models/crossing.hpp"),
+                            {std::string("method=") + method, rtol, "rescue=false"});
       EXPECT_EQ(name_of(r.status[0]), "dead_point");
       EXPECT_NEAR(r.t_final[0], 0.5, 0.05);
     }

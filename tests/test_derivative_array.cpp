@@ -23,7 +23,7 @@ using numbers = std::vector<double>;
 using dense = std::vector<numbers>;  // by rows
 
 const char* status_of(const outcome& r, std::size_t i = 0) { return status_table[r.status[i]].name; }
-std::string own(const std::string& name) { return test::in_source("tests/models/" + name + ".hpp"); }
+std::string own(const std::string& name) { return saltus::test::in_source("tests/models/" + name + ".hpp"); }
 settings more(settings a, const settings& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -336,7 +336,7 @@ TEST(DerivativeArray, CoupledRatesMeetTheirClosedForm) {
 }
 
 nlohmann::json known_of(const std::string& model) {
-  std::ifstream file(test::in_source("tests/reference/any_order.json"));
+  std::ifstream file(saltus::test::in_source("tests/reference/any_order.json"));
   return nlohmann::json::parse(file).at(model);
 }
 

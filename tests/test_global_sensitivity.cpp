@@ -29,7 +29,7 @@ using host::design;
 using host::distribution;
 using host::sensitivity_indices;
 
-const std::string models = test::in_source("tests/models/");
+const std::string models = saltus::test::in_source("tests/models/");
 
 /// Settings of an ensemble over the inputs, all uniform from `low` to `high`.
 std::vector<std::string> settings(const std::vector<std::string>& inputs, double low, double high,
@@ -144,7 +144,7 @@ void expect_within(const std::vector<host::index_estimate>& estimates, const std
 // ---- against SALib
 
 TEST(sensitivity, is_that_of_salib) {
-  std::ifstream file(test::in_source("tests/reference/sensitivity.json"));
+  std::ifstream file(saltus::test::in_source("tests/reference/sensitivity.json"));
   const auto reference = nlohmann::json::parse(file);
   ASSERT_EQ(reference["cases"].size(), 6u);
   for (const auto& one : reference["cases"]) {

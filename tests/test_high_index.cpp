@@ -24,7 +24,7 @@ const char* status_of(const outcome& r, std::size_t i = 0) { return status_table
 
 /// Known values of a model: a list of end times with the values there.
 nlohmann::json known_of(const std::string& model) {
-  std::ifstream file(test::in_source("tests/reference/any_order.json"));
+  std::ifstream file(saltus::test::in_source("tests/reference/any_order.json"));
   return nlohmann::json::parse(file).at(model);
 }
 
@@ -356,7 +356,7 @@ TEST(AnyOrderFailures, NumbersThatAreNoneHarmTheirInstanceOnly) {
 std::string refusal_of(const std::string& model) { return host::no_method_for(plan_of(model, {}).model); }
 
 TEST(AnyOrderFailures, EquationsThatCannotBeSolvedAreRefusedWithTheReason) {
-  EXPECT_NE(refusal_of(test::in_source("tests/models/overdetermined.hpp")).find("structurally singular"),
+  EXPECT_NE(refusal_of(saltus::test::in_source("tests/models/overdetermined.hpp")).find("structurally singular"),
             std::string::npos);
   const auto momentum = written("momentum", R"(
   enum state { x };

@@ -23,7 +23,7 @@ settings more(settings a, const settings& b) {
 }
 
 nlohmann::json known_of(const std::string& model) {
-  std::ifstream file(test::in_source("tests/reference/any_order.json"));
+  std::ifstream file(saltus::test::in_source("tests/reference/any_order.json"));
   return nlohmann::json::parse(file).at(model);
 }
 

@@ -436,7 +436,7 @@ TEST(FarAdjustments, ThreeInARowEndTheInstance) {
 TEST(Samples, LieOnTheConstraints) {
   for (const char* method : {"dop853", "dp5", "radau5", "inflsdirk4"}) {
     SCOPED_TRACE(method);
-    const outcome r = run(test::in_source("tests/models/selecting_rod_bodies.hpp"),
+    const outcome r = run(saltus::test::in_source("tests/models/selecting_rod_bodies.hpp"),
                           {std::string("method=") + method, "rtol=1e-3", "atol=1e-3", "output.samples={count=101}"});
     for (std::int64_t k = 0; k < 101; ++k) {  // x y p vx vy vp
       const double x = r.sample(0, 0, k), y = r.sample(1, 0, k), vx = r.sample(3, 0, k), vy = r.sample(4, 0, k);
@@ -449,7 +449,7 @@ TEST(Samples, LieOnTheConstraints) {
 
 // ---- singular mass matrices ------------------------------------------------------------------------------------------
 
-const std::string massless_model = test::in_source("tests/models/massless.hpp");
+const std::string massless_model = saltus::test::in_source("tests/models/massless.hpp");
 
 class Massless : public ::testing::TestWithParam<const char*> {
  protected:
@@ -471,7 +471,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, Massless, ::testing::Values("dop853", "radau5"
 INSTANTIATE_TEST_SUITE_P(Methods, ManyMassless, ::testing::Values("dp5", "dop853", "rodas5p", "radau5", "inflsdirk4"));
 
 TEST_P(Massless, CoordinatesBounce) {
-  const outcome r = run(test::in_source("tests/models/massless_bounce.hpp"),
+  const outcome r = run(saltus::test::in_source("tests/models/massless_bounce.hpp"),
                         {std::string("method=") + GetParam(), "rtol=1e-10", "sample.seed=2", "rescue=false",
                          "sample.count=100", "sample.angle={uniform=[0.0,6.2831853]}", "sample.c={uniform=[0.0,3.0]}"});
   for (std::int64_t i = 0; i < 100; ++i) {

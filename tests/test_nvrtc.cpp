@@ -94,11 +94,13 @@ std::vector<combination> everything() {
     });
   }
   // Rows of data of each instance.
-  r.push_back({plan_for(describe_model(test::in_source("tests/models/patients.hpp")), "dp5", true, in_double), true});
+  r.push_back(
+      {plan_for(describe_model(saltus::test::in_source("tests/models/patients.hpp")), "dp5", true, in_double), true});
   // Histories of delayed states, without and with events.
   r.push_back({plan_for(describe_model(find_model("mackey_glass")), "dp5", true, in_double), true});
   r.push_back(
-      {plan_for(describe_model(test::in_source("tests/models/delayed_relay.hpp")), "dp5", true, in_double), true});
+      {plan_for(describe_model(saltus::test::in_source("tests/models/delayed_relay.hpp")), "dp5", true, in_double),
+       true});
   // Stages in descriptor form are a separate family, for mechanical models.
   r.push_back({plan_for(describe_model(find_model("compound_pendulum")), "inflsdirk4", true, in_double), true});
   // Steps that are differentiated by parameters are another family.
@@ -179,7 +181,7 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) { expect_that_all_compile(ev
 TEST(nvrtc, scheduled_events_and_random_streams_compile_for_sm_90) {
   std::vector<combination> list;
   for (const char* name : {"repairs", "relay_race"}) {
-    const auto header = std::filesystem::path(test::in_source("tests/models")) / (name + std::string(".hpp"));
+    const auto header = std::filesystem::path(saltus::test::in_source("tests/models")) / (name + std::string(".hpp"));
     list.push_back({plan_for(describe_model(header), "dp5", true, in_double), true});
   }
   expect_that_all_compile(std::move(list));

@@ -123,7 +123,7 @@ TEST(Reductions, OfTheTimeOfAnExtremumAreAtIt) {
 // An output that turns twice within a step of the states, which nothing but the time of its minimum makes shorter.
 TEST(Reductions, OfTheTimeOfAnExtremumConvergeInLongSteps) {
   const auto at = [](const char* method, const char* rtol) {
-    const auto r = run(test::in_source("tests/matrix/models/contact.hpp"),
+    const auto r = run(saltus::test::in_source("tests/matrix/models/contact.hpp"),
                        {std::string("method=") + method, std::string("rtol=") + rtol, "t=[0.0,3.0]",
                         "output.reduce=['time(min(fast)) from 0.6 to 1.9']"});
     return of(r, 0);

@@ -40,7 +40,7 @@ std::vector<ensemble> ensembles() {
       {"thermostat",
        {"rtol=1e-6", "method=bs3", "guards_in_error=true", "t=[10.0,0.0]", "sample.count=33",
         "sample.temperature={uniform=[15.0,25.0]}", "output.events=true"}},
-      {test::in_source("tests/models/everything.hpp"),
+      {saltus::test::in_source("tests/models/everything.hpp"),
        {"rtol=1e-6", "sample.count=67", "sample.restitution={uniform=[0.3,0.8]}", "sample.period={uniform=[1.0,5.0]}",
         "sample.belt_speed={uniform=[0.1,0.5]}", "output.samples.count=9", "output.reduce=['max(height)','mean(load)']",
         "output.events=true"}},
@@ -57,7 +57,7 @@ std::vector<ensemble> ensembles() {
 /// Implicit methods: an ODE, constraints of index 1 (with inexact guesses, so that lanes need different numbers of
 /// iterations), a residual, and constraints of index 2; all with events, with one method of every family.
 std::vector<ensemble> implicit_ensembles() {
-  const std::string models = test::in_source("tests/models/");
+  const std::string models = saltus::test::in_source("tests/models/");
   return {
       {models + "relaxing.hpp",
        {"rtol=1e-6", "method=rodas5p", "sample.count=67", "sample.rate={log_uniform=[1.0,1e8]}",
@@ -184,7 +184,7 @@ class Choosers : public ::testing::TestWithParam<chooser> {
     settings.push_back(has_error ? "rtol=1e-6" : "step=0.01");
     if (form == "array") settings.push_back("structure=array");
     settings.insert(settings.end(), more.begin(), more.end());
-    return run(test::in_source("tests/models/selecting_") + form + ".hpp", settings);
+    return run(saltus::test::in_source("tests/models/selecting_") + form + ".hpp", settings);
   }
   void compare(std::int64_t count) const {
     const outcome one = go(count, {"run.lanes=1"}), wide = go(count, {"run.threads=2", "run.chunk=37"});
@@ -266,7 +266,7 @@ TEST(Processors, AgreeOnEveryBit) {
 
 TEST(Order, IsIrrelevantToEverything) {
   const auto go = [](const char* range) {
-    return run(test::in_source("tests/models/everything.hpp"),
+    return run(saltus::test::in_source("tests/models/everything.hpp"),
                {"rtol=1e-6", std::string("sweep.toss_speed=") + range, "output.samples.count=9", "output.events=true",
                 "output.reduce=['max(height)','mean(load)']"});
   };
@@ -287,7 +287,7 @@ TEST(Order, IsIrrelevant) {
 
 TEST(Order, IsIrrelevantToConstraints) {
   const auto go = [](const char* range) {
-    return run(test::in_source("tests/models/cubic_semi.hpp"),
+    return run(saltus::test::in_source("tests/models/cubic_semi.hpp"),
                {"rtol=1e-5", "method=esdirk4", std::string("sweep.z_begin=") + range, "level=0.6", "bump=1.5",
                 "output.samples.count=5", "output.reduce=['max(w)','mean(square)']", "output.events=true"});
   };

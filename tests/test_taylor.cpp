@@ -129,7 +129,7 @@ TEST(taylor, error_follows_the_tolerance_until_rounding_is_left) {
     double growth, rounding;  ///< growth of errors on the way; remaining error
   };
   const solution solutions[] = {
-      {test::in_source("bench/models/two_bodies.hpp"),
+      {saltus::test::in_source("bench/models/two_bodies.hpp"),
        {"t=[0.0,20.0]", "initial.x=0.5", "initial.vy=1.7320508075688772"},
        {-0.5780432953035455887414, 0.8633840009194184129336, -0.9595083730380676299561, -0.06504915126712881517405},
        100.0,
@@ -163,7 +163,7 @@ TEST(taylor, error_of_the_outer_solar_system_follows_the_tolerance) {
   constexpr double growth = 4e3, rounding = 5e-12;  // of errors along the orbit
   for (const double rtol : {1e-7, 1e-9, 1e-11, 1e-13, 1e-15}) {
     const outcome o =
-        run(test::in_source("bench/models/six_bodies.hpp"),
+        run(saltus::test::in_source("bench/models/six_bodies.hpp"),
             {"method=taylor", "t=[0.0,20000.0]", fmt::format("rtol={}", rtol), fmt::format("atol={}", rtol)});
     double error = 0.0;
     for (std::size_t body = 0; body < 6; ++body)
@@ -178,7 +178,7 @@ TEST(taylor, error_of_the_outer_solar_system_follows_the_tolerance) {
 /// A model of that size computes its orders in loops, on lanes of two registers: the bits are those of one lane.
 TEST(taylor, large_models_have_the_same_bits_in_lanes) {
   const auto bodies = [](int lanes, int groups) {
-    return run(test::in_source("bench/models/six_bodies.hpp"),
+    return run(saltus::test::in_source("bench/models/six_bodies.hpp"),
                {"method=taylor12", "rtol=1e-8", "atol=1e-8", "sweep.jupiter={from=5e-4,to=2e-3,count=19}",
                 fmt::format("run.lanes={}", lanes), fmt::format("run.groups={}", groups)});
   };

@@ -113,7 +113,7 @@ void expect_same_run(const folder& dir, const model& ball, const std::vector<std
 // Both runs use one module; samples are tested by marked chunks.
 TEST(result_arrays, hold_rows_events_and_statistics_of_a_run) {
   const folder dir;
-  const model ball = load(fs::path(test::in_source("problems/bouncing_ball.hpp")));
+  const model ball = load(fs::path(saltus::test::in_source("problems/bouncing_ball.hpp")));
   const std::string reduce = "output.reduce=[\"max(height)\"]";
   expect_same_run(dir, ball,
                   {"t=[0,2]", reduce, "output.events=true", "output.histogram={steps={from=0,to=100,bins=4}}"});
