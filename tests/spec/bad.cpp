@@ -22,7 +22,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   const std::string keys =
       "allowed: model, method, t, rtol, atol, norm, controller, event_tol, first_step, max_step, step, "
       "max_steps, max_events, history, precision, detection, guards_in_error, concurrency, zeno, rescue, consistency, "
-      "coordinates, structure, parameters, initial, sweep, sample, sensitivity, lyapunov, output, run, tables, records";
+      "coordinates, structure, parameters, initial, sweep, sample, sensitivity, lyapunov, gradient, output, run, "
+      "tables, records";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
   const std::string one_way = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
   const std::string distributions =

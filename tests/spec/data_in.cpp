@@ -227,7 +227,7 @@ TEST_F(spec, all_that_is_wrong_is_told_at_once) {
       "norm, controller, event_tol, first_step, max_step, step, "
       "max_steps, max_events, history, precision, detection, "
       "guards_in_error, concurrency, zeno, rescue, consistency, coordinates, structure, parameters, "
-      "initial, sweep, sample, sensitivity, lyapunov, output, run, tables, records\n"
+      "initial, sweep, sample, sensitivity, lyapunov, gradient, output, run, tables, records\n"
       "spec.toml:2:8: rtol = -1: must be a positive number\n"
       "spec.toml:3:10: method = \"rodas5\": unknown word; did you mean rodas5p? allowed: kutta3, bs3, rk4, rkf45, "
       "rkf78, dp5, tsit5, dop853, rdpk510, taylor8, taylor12, taylor16, taylor20, trapezoid, sdirk4, esdirk4, "
