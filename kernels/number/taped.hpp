@@ -25,7 +25,7 @@ class tape {
   tape& operator=(const tape&) = delete;
 
   int size() const { return size_; }
-  /// Forgets the operations from number `size` on.
+  /// Forgets the operations from number `size` on. Their adjoints must be zero again, as a sweep leaves them: only an input clears its own.
   void rewind(int size) {
     if (size < size_) kept_ = operations_[size].derivatives;
     size_ = size;

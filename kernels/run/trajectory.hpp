@@ -40,7 +40,7 @@ class trajectory {
   int64 rows_ = 0, capacity_ = 0;
 };
 
-/// What is kept of a step: where it began, its length, and the pieces of tables through it.
+/// The row of a step holds the point at which it begins, its length, and the pieces of tables along it.
 template <class E>
 struct step_row {
   static constexpr int pieces = 2 + E::n, width = pieces + E::form::piece_numbers;
