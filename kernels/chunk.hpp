@@ -5,6 +5,7 @@
 #include "engine/pieces.hpp"
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
+#include "engine/stiffness.hpp"
 #include "event/carried.hpp"
 #include "event/rows_at_start.hpp"
 
@@ -152,6 +153,8 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
   x.sample = Integer(int64(0));
+  constexpr int64 first_look = looks_for_stiffness::first;
+  x.next_look = Integer(run.settings.max_steps < first_look ? run.settings.max_steps : first_look);
   if constexpr (E::bounds_log) x.logged[0] = Integer(int64(0));
   abi::each_counter(x, x, [](auto& count, auto&) SALTUS_INLINE_LAMBDA { count = Integer(int64(0)); });
   each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -161,7 +164,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   });
   form::each_memory(x.constants, x.constants, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
   x.status = Integer(int64(status::interrupted));
-  x.residual = x.far_steps = x.stiff_steps = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
+  x.residual = x.far_steps = x.stiff_looks = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
   x.residual_of = Real(-1.0);
   return given;
 }

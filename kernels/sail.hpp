@@ -272,8 +272,12 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
       end_where(x.status, too_small, status::step_too_small);
     }
   }
-  const mask_of<Real> spent = where & (x.steps + x.rejected >= tol.max_steps);
-  if (any(spent)) end_where(x.status, spent, status::step_budget);
+  auto limit = tol.max_steps;
+  if constexpr (E::watch_stiffness && E::Method::is_explicit) limit = x.next_look;
+  if (const auto spent = where & (x.steps + x.rejected >= limit); any(spent)) {
+    if constexpr (E::watch_stiffness && E::Method::is_explicit) look_for_stiffness(x, spent & is_under_way(x), tol);
+    else end_where(x.status, spent, status::step_budget);
+  }
   return at_wall & is_under_way(x);
 }
 
@@ -287,7 +291,6 @@ SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const t
   const mask_of<Real> parked = active & a.accepted & a.suspect;
   accept_step(x, a, active & a.accepted & !a.suspect, tol, run);
   const mask_of<Real> at_wall = update_step_size(x, a, active & !parked, tol);
-  if constexpr (E::watch_stiffness && E::Method::is_explicit) watch_stiffness(x, a, active & !parked, tol.rtol);
   if constexpr (E::inject) inject_while_sailing(x, active & !parked, run);
   return parked | at_wall;
 }

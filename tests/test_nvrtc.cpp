@@ -57,6 +57,7 @@ plan plan_for(const model& m, const char* method, bool adaptive, precision_kind 
   p.precision = precision;
   p.atol.assign(m.states.size(), 1e-6);
   p.fixed_step = adaptive ? 0 : 1e-3;
+  if (p.method == "dp5" && m.coordinates == 0) p.stiff_method = "rodas5p";  // the default, which looks for stiffness
   return p;
 }
 

@@ -204,6 +204,19 @@ TEST_F(spec, auto_is_an_explicit_method_and_an_implicit_one) {
   EXPECT_EQ(method_name(single), "rodas5p");
 }
 
+TEST_F(spec, auto_is_the_default_where_implicit_methods_can_take_over) {
+  const plan p = planned(valve);
+  EXPECT_EQ(method_name(p), "auto");
+  EXPECT_EQ(p.method, "dp5");
+  EXPECT_EQ(planned(valve + "rtol = 1e-9\n").stiff_method, "radau9");
+  EXPECT_EQ(method_name(planned(valve + "method = \"dp5\"\n")), "dp5");
+  EXPECT_EQ(method_name(planned(valve + "step = 0.1\n")), "dp5");
+  EXPECT_EQ(method_name(planned(valve + "[lyapunov]\n")), "dp5");
+  auto large = valve_with(abi::plain);
+  while (large.states.size() < 2000) large.states.push_back({"another", 0.0, "", ""});
+  EXPECT_EQ(method_name(planned(valve, {}, large)), "dp5") << "its matrices are too large";
+}
+
 TEST_F(spec, consistency_is_for_models_with_constraints) {
   for (const auto& m : {valve_with(abi::semi_explicit, 1), valve_with(abi::semi_explicit, 2), valve_with(abi::implicit),
                         valve_with(abi::with_mass, 1), valve_with(abi::with_mass, 0, true)}) {

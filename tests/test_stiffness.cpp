@@ -29,6 +29,15 @@ void expect_closed_form(const outcome& r, std::int64_t i, double tolerance) {
   }
 }
 
+TEST(Auto, IsTheDefault) {
+  for (const char* name : {"van_der_pol", "oregonator", "robertson"}) {  // the first two used up their budget by dp5
+    const auto r = run(name, {});
+    EXPECT_EQ(name_of(r.status[0]), "finished") << name;
+    EXPECT_EQ(r.switched_to[0], 1) << name;
+    EXPECT_LT(r.steps[0] + r.rejected[0], 2000) << name;
+  }
+}
+
 // DP5 is stable for rates up to 3.3 / h, and at a tolerance of 1e-6 its steps would be about 0.2, so stability limits them beyond a
 // rate of 30. Whether rates from 10 to 100 count as stiff is open; 1 and 3 do not, and 1000 does.
 TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
@@ -41,7 +50,7 @@ TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
     for (const double t : times_of(r, "passing", slot)) EXPECT_NEAR(std::cos(t), 0.5, 1e-4) << rates[i];
     const bool switched = !std::isnan(r.switched[i]);
     EXPECT_TRUE(rates[i] > 3 || !switched) << "rate " << rates[i] << " at t = " << r.switched[i];
-    EXPECT_TRUE(rates[i] < 1000 || r.switched[i] <= 300 / rates[i])
+    EXPECT_TRUE(rates[i] < 1000 || r.switched[i] <= 500 / rates[i])
         << "rate " << rates[i] << " at t = " << r.switched[i];
     EXPECT_LE(r.steps[i] + r.rejected[i], 1000) << "rate " << rates[i];
   }
@@ -52,9 +61,16 @@ TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
 TEST(Auto, IsTheExplicitMethodWhereItDoesNotSwitch) {
   // An instance that has changed methods has left the lanes: all bits of the others are those of dp5.
   const std::vector<std::string> settings = {"rtol=1e-6"};
-  const auto both = relax(with(settings, {"sweep.rate=[1.0, 1e6, 2.0, 1e5, 3.0]"}));
+  auto both = relax(with(settings, {"sweep.rate=[1.0, 1e6, 2.0, 1e5, 3.0]"}));
   const auto dp5 = relax(with(settings, {"method=dp5", "sweep.rate=[1.0, 2.0, 3.0]"}));
-  for (std::int64_t k = 0; k < 3; ++k) expect_same(both, 2 * k, dp5, k);
+  for (const std::size_t k : {0, 1, 2}) {
+    // Looks for stiffness count, after 64 and 256 trial steps.
+    const auto looks = both.rhs_evaluations[2 * k] - dp5.rhs_evaluations[k];
+    EXPECT_GE(looks, 0);
+    EXPECT_LE(looks, 2 * 9);
+    both.rhs_evaluations[2 * k] = dp5.rhs_evaluations[k];
+    expect_same(both, static_cast<std::int64_t>(2 * k), dp5, static_cast<std::int64_t>(k));
+  }
 }
 
 TEST(Auto, GoesOverWhereStiffnessBegins) {

@@ -33,9 +33,7 @@ pilot::pilot(const plan& p, backend& where, double longest, const cancellation& 
       where_(where),
       longest_(longest),
       stop_(stop),
-      stiff_(p, fallback_integrator::duty::hand_over, stop),
-      lasting_(p, fallback_integrator::duty::hand_over_for_long, stop),
-      rescuer_(p, fallback_integrator::duty::rescue, stop),
+      fallback_(p, stop),
       chunks_(static_cast<std::size_t>(where.concurrency())) {}
 
 pilot_round pilot::run(std::int64_t count, double offset) {
@@ -86,14 +84,9 @@ pilot_round pilot::run(std::int64_t count, double offset) {
 /// Runs the fallback integrators; their compilation is not counted.
 void pilot::carry_on(pilot_round& r, const cancellation& over) {
   const auto begin = monotonic_clock::now();
-  const auto compiling = [&] {
-    return stiff_.compile_seconds() + lasting_.compile_seconds() + rescuer_.compile_seconds();
-  };
+  const auto compiling = [&] { return fallback_.seconds_for_stiff() + fallback_.seconds_for_rescue(); };
   const double before = compiling();
-  for (auto& chunk : chunks_) {
-    if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, over), lasting_.carry_on(chunk, over);
-    if (plan_.rescue) rescuer_.carry_on(chunk, over);
-  }
+  for (auto& chunk : chunks_) fallback_.carry_on(chunk, over);
   r.after_seconds = std::max(0.0, seconds_since(begin) - (compiling() - before));
 }
 

@@ -51,7 +51,7 @@ class pilot {
   backend& where_;
   double longest_;
   const cancellation& stop_;
-  fallback_integrator stiff_, lasting_, rescuer_;
+  fallback_integrators fallback_;
   std::vector<chunk_data> chunks_;
 };
 

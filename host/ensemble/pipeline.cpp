@@ -117,9 +117,7 @@ class ensemble_run {
         values_(p),
         statistics_(p),
         indices_(indices_setup_of(p)),
-        stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { calls_.progress(0); }),
-        lasting_(p, fallback_integrator::duty::hand_over_for_long, ending_, [this] { calls_.progress(0); }),
-        rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { calls_.progress(0); }),
+        fallback_(p, ending_, [this] { calls_.progress(0); }),
         ends_(p, ending_),
         account_(queue_) {}
 
@@ -136,8 +134,8 @@ class ensemble_run {
     }
     sum.interrupted = stop_.is_cancelled();
     if (const auto busy = where_.busy_seconds(); busy && busy_before) sum.kernel_seconds = *busy - *busy_before;
-    sum.stiff_compile_seconds = stiff_.compile_seconds() + lasting_.compile_seconds();
-    sum.rescue_compile_seconds = rescuer_.compile_seconds();
+    sum.stiff_compile_seconds = fallback_.seconds_for_stiff();
+    sum.rescue_compile_seconds = fallback_.seconds_for_rescue();
     sum.wall_seconds = seconds_since(begin_);
     return sum;
   }
@@ -276,8 +274,7 @@ class ensemble_run {
   void finish(chunk_data& chunk, const chunk_queue::range& range) {
     if (is_ordered(range.worker)) by_work_.learn(chunk);
     try {
-      if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_), lasting_.carry_on(chunk, ending_);
-      if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
+      fallback_.carry_on(chunk, ending_);
       if (plan_.rows) ends_.find_dependent(chunk);
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
     chunk.log_kept_rows(plan_.logged);
@@ -312,7 +309,7 @@ class ensemble_run {
   statistics_sum statistics_;
   indices_sum indices_;
   work_order by_work_;
-  fallback_integrator stiff_, lasting_, rescuer_;
+  fallback_integrators fallback_;
   end_explainer ends_;
   account account_;
 };

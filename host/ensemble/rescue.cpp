@@ -25,12 +25,16 @@ namespace {
 /// Instances per lane that are handed over together: enough to keep lanes full until near the end.
 constexpr std::size_t handed_over_per_lane = 32;
 
-/// The plan of a run for its fallback integrator: with method = "auto" an implicit method; for rescue a tenth of the
+bool rescues(fallback_integrator::duty what) {
+  return what == fallback_integrator::duty::rescue || what == fallback_integrator::duty::rescue_of_stiff;
+}
+
+/// The plan of a run for its fallback integrator: after a change of the method = "auto" an implicit method; for rescue a tenth of the
 /// tolerance, in double precision.
 plan followed(plan p, fallback_integrator::duty what) {
-  if (!p.stiff_method.empty())
+  if (!p.stiff_method.empty() && what != fallback_integrator::duty::rescue)
     p.method = what == fallback_integrator::duty::hand_over ? p.stiff_method : p.lasting_method;
-  if (what != fallback_integrator::duty::rescue) return p;
+  if (!rescues(what)) return p;
   constexpr double least_rtol = 1e-14;
   // A function may have values where it has no series, such as a square root at zero.
   if (method_called(p.method).is_series) p.method = "dop853";
@@ -45,7 +49,8 @@ bool is_of(fallback_integrator::duty what, status why, const model& m) {
   switch (what) {
     case fallback_integrator::duty::hand_over: return why == status::stiff;
     case fallback_integrator::duty::hand_over_for_long: return why == status::stiff_for_long;
-    case fallback_integrator::duty::rescue: return is_rescued_from(why, m);
+    case fallback_integrator::duty::rescue:
+    case fallback_integrator::duty::rescue_of_stiff: return is_rescued_from(why, m);
   }
   return false;
 }
@@ -62,8 +67,8 @@ fallback_integrator::fallback_integrator(const plan& p, duty what, cancellation 
       tick_(std::move(tick)),
       plan_(followed(p, what)),
       settings_(settings_of(plan_)),
-      shape_(what == duty::rescue ? lane_shape{1, 1} : lane_shape_of(plan_)) {
-  settings_.conservative = what == duty::rescue ? 1 : 0;
+      shape_(rescues(what) ? lane_shape{1, 1} : lane_shape_of(plan_)) {
+  settings_.conservative = rescues(what) ? 1 : 0;
 }
 
 std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
@@ -73,7 +78,7 @@ std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
     const auto why = static_cast<status>(chunk.status[i]);
     if (!is_of(duty_, why, plan_.model)) continue;
     slots.push_back(static_cast<long long>(i));
-    if (duty_ == duty::rescue) chunk.exception[i] = chunk.status[i];
+    if (rescues(duty_)) chunk.exception[i] = chunk.status[i];
     chunk.status[i] = static_cast<unsigned char>(status::interrupted);
   }
   return slots;
@@ -101,7 +106,7 @@ void fallback_integrator::compile() {
   static std::mutex one_at_a_time;  // progress displays show one compilation only
   try {
     const std::lock_guard lock(one_at_a_time);
-    const compiling_note note(duty_ == duty::rescue ? "rescue" : plan_.method);
+    const compiling_note note(rescues(duty_) ? "rescue" : plan_.method);
     auto made = std::async(std::launch::async, build_cpu_module, plan_, shape_, stop_);
     while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
       if (tick_) tick_();
@@ -180,7 +185,7 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
   for (const long long slot : slots) taken[static_cast<std::size_t>(slot)] = true;
   const exception_list from = chunk.exceptions.take(taken);
   const auto snapshots = snapshots_of(chunk, slots, from);
-  if (duty_ != duty::rescue) note_change(chunk, slots, snapshots);
+  if (!rescues(duty_)) note_change(chunk, slots, snapshots);
 
   std::mutex reporting;
   const auto some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {
@@ -198,8 +203,7 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
     chunk.log.append(log);
     chunk.exceptions.append(exceptions);
   };
-  const std::size_t together =
-      duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(module_->lanes);
+  const std::size_t together = rescues(duty_) ? 1 : handed_over_per_lane * static_cast<std::size_t>(module_->lanes);
   // The module itself marks the instances that it begins.
   const auto mark = [&](status before, status after) {
     for (const long long slot : slots)
@@ -216,6 +220,22 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
     throw;
   }
   mark(status::not_run, status::interrupted);
+}
+
+fallback_integrators::fallback_integrators(const plan& p, const cancellation& stop, const std::function<void()>& tick)
+    : plan_(p),
+      rescue_(p, fallback_integrator::duty::rescue, stop, tick),
+      stiff_(p, fallback_integrator::duty::hand_over, stop, tick),
+      lasting_(p, fallback_integrator::duty::hand_over_for_long, stop, tick),
+      last_(p, fallback_integrator::duty::rescue_of_stiff, stop, tick) {}
+
+// A rescued instance may prove stiff.
+void fallback_integrators::carry_on(chunk_data& chunk, const cancellation& stop) {
+  if (plan_.rescue) rescue_.carry_on(chunk, stop);
+  if (plan_.stiff_method.empty()) return;
+  stiff_.carry_on(chunk, stop);
+  lasting_.carry_on(chunk, stop);
+  if (plan_.rescue) last_.carry_on(chunk, stop);
 }
 
 }  // namespace saltus::host

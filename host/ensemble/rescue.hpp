@@ -1,7 +1,7 @@
-// A fallback integrator continues instances from the last accepted point where another module gave up. There are three
-// uses. With method = "auto", instances that became too stiff for the explicit method are handed over to an implicit
-// one, or to another one if stiffness will last. Instances that lanes cannot settle (events that they cannot order, a step at its floor, a NaN) are rescued one
-// at a time, by slower, conservative means.
+// A fallback integrator continues instances from the last accepted point where another module gave up. Instances that lanes cannot settle
+// (events that they cannot order, a step at its floor, a NaN) are rescued one at a time, by slower, conservative means. With method = "auto",
+// instances that became too stiff for the explicit method are handed over to an implicit one, or to another one if stiffness will last; what
+// these cannot settle is rescued by the latter.
 #pragma once
 
 #include <exception>
@@ -26,7 +26,7 @@ bool is_rescued_from(status why, const model& m);
 
 class fallback_integrator {
  public:
-  enum class duty { hand_over, hand_over_for_long, rescue };
+  enum class duty { rescue, hand_over, hand_over_for_long, rescue_of_stiff };
 
   /// `stop` ends the compilation of the module; `tick` is called at intervals while it lasts.
   fallback_integrator(const plan& p, duty what, cancellation stop, std::function<void()> tick = {});
@@ -73,6 +73,22 @@ class fallback_integrator {
   std::vector<std::function<void()>> waiting_;  ///< callbacks for the end of compilation
   std::exception_ptr failure_;
   std::thread compiler_;
+};
+
+/// The fallback integrators of a run, one after the other.
+class fallback_integrators {
+ public:
+  /// Refers to the plan; the rest is as for one of them.
+  fallback_integrators(const plan& p, const cancellation& stop, const std::function<void()>& tick = {});
+  /// As fallback_integrator::carry_on.
+  void carry_on(chunk_data& chunk, const cancellation& stop);
+  /// Seconds spent compiling, valid once all chunks are done: of what instances are handed over to, and of rescue.
+  double seconds_for_stiff() const { return stiff_.compile_seconds() + lasting_.compile_seconds(); }
+  double seconds_for_rescue() const { return rescue_.compile_seconds() + last_.compile_seconds(); }
+
+ private:
+  const plan& plan_;
+  fallback_integrator rescue_, stiff_, lasting_, last_;
 };
 
 }  // namespace saltus::host

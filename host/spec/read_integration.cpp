@@ -1,5 +1,7 @@
 // Reads the keys at the top of a spec: how an instance is integrated, and how its events are found.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -128,6 +130,20 @@ void read_integration(reading& r) {
       r.plan.t_begin = t[0], r.plan.t_end = t[1];
     }
   }
+}
+
+void choose_auto(reading& r) {
+  plan& p = r.plan;
+  if (r.root.find("method") || r.model.equations != abi::plain || r.model.coordinates > 0) return;
+  if (p.fixed_step > 0 || p.exponents > 0 || r.root.find("gradient")) return;
+  const methods_of_auto automatic(p.rtol, r.model.states.size());
+  for (const auto* method : {automatic.stiff, automatic.lasting}) {
+    if (!obstacle(method_called(method), r.model).empty()) return;
+    const auto of_lane = stack_of_lane(r.model, method, p.coordinates, carried_directions(p));
+    if (std::max<std::int64_t>(p.lanes, 1) * of_lane > largest_stack) return;
+  }
+  p.stiff_method = automatic.stiff;
+  p.lasting_method = automatic.lasting;
 }
 
 void read_events(reading& r) {

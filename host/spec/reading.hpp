@@ -76,6 +76,9 @@ void read_plain_values(reading& r, const field& table);
 
 /// Method, tolerances, steps, time span.
 void read_integration(reading& r);
+/// Where the spec names no method, equations dy/dt = f(t, y) are integrated as by method = "auto" if implicit methods can take over: their
+/// matrices fit, and neither a constant step nor Lyapunov exponents nor a gradient is asked for. Needs all of these.
+void choose_auto(reading& r);
 /// Location of events.
 void read_events(reading& r);
 /// [parameters] and [initial], [sweep], [sample]. Needs the time span.

@@ -117,6 +117,7 @@ plan read_plan(const spec_document& spec, const host::model& model, const toml::
   read_sensitivity(r);
   read_lyapunov(r);
   read_run(r);
+  choose_auto(r);
   read_gradient(r);
   check_delays(r);
   r.plan.text = document_text(root);

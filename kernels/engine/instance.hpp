@@ -305,7 +305,7 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
       residual_of;  ///< of the worst constraint after any step so far, and its number; for models with constraints
   Real orientation, largest_orientation;  ///< at the accepted point, and the largest so far; for forms that have one
   Real far_steps;                         ///< consecutive steps that the projection has moved much too far; if watched
-  Real stiff_steps;                       ///< count of steps at the limit of stability; if stiffness is watched
+  Real stiff_looks;  ///< looks at which steps were near the limit of stability; if stiffness is watched
   /// Consecutive doubtful steps; those rejected by error control count as one. For certified searches.
   Real doubts;
 
@@ -319,6 +319,8 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
 
   vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
   integer slot, sample, status;
+  integer
+      next_look;  ///< for stiffness, as a count of trial steps, or the budget of these (engine/stiffness.hpp); if stiffness is watched
 
   /// Knots of tables, breaking points of delays and ends of windows need no landing.
   static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::form::delay_count > 0 || E::stops_at_windows;
@@ -357,7 +359,7 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
       body(a.largest_orientation, b.largest_orientation);
     }
     if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
-    if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
+    if constexpr (E::watch_stiffness) body(a.stiff_looks, b.stiff_looks);
     E::form::each_memory(a.constants, b.constants, body);
     if constexpr (E::form::tables > 0) {
       each<E::form::piece_numbers>([&](int i)
@@ -410,6 +412,7 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
         body(to.end[k], from.end[k]);
       });
     }
+    if constexpr (E::watch_stiffness) body(a.next_look, b.next_look);
     abi::each_counter<abi::change::sailing>(a, b, body);
     body(a.status, b.status);
   }

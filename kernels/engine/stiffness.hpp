@@ -5,34 +5,91 @@
 
 namespace saltus {
 
-/// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance whose steps,
-/// tried or taken, repeatedly come near the limit of stability (3.3 for DP5) is stiff. The controller lets steps grow through the limit and
-/// then rejects some, so not every step is near it.
+/// When an instance is looked at for stiffness, in trial steps: the first time, and how soon again if its steps seem limited. Otherwise its
+/// count has become four times as large, or larger by `longest`.
+struct looks_for_stiffness {
+  static constexpr int64 first = 64, again = 16, longest = 4096;
+};
+
+/// An estimate of the largest eigenvalue of f_y in absolute value, and the evaluations of f that it took.
+struct eigenvalue_estimate {
+  double size;
+  int evaluations;
+};
+
+/// Nonlinear power iteration at the accepted point (B. P. Sommeijer, L. F. Shampine, J. G. Verwer, J. Comput. Appl. Math. 88 (1998) 315):
+/// differences of f over changes of the states by the parts `small` of their tolerances. The result is the mean of the last four growths, as
+/// those of a complex pair alternate. Below `relevant` the iteration ends early.
+template <class E, class T>
+SALTUS_FN_COLD eigenvalue_estimate largest_eigenvalue(const instance<E, pack<T, 1>>& x,
+                                                      const vec<pack<T, 1>, E::model_states>& small, double relevant) {
+  using Real = pack<T, 1>;
+  constexpr int turns = 9;
+  const step_system<E, Real> f{x.constants};
+  vec<Real, E::model_states> change;  // in units of `small`
+  each<E::model_states>(
+      [&](int i) SALTUS_INLINE_LAMBDA { change[i] = Real((i % 2 == 0 ? 1.0 : -1.0) * (1.0 + 0.25 * (i % 3))); });
+  Real last(0.0), growths(1.0);
+  for (int turn = 1; turn <= turns; ++turn) {
+    auto y = x.y;
+    Real before(0.0), after(0.0);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      before = fma(change[i], change[i], before);
+      y[i] = fma(small[i], change[i], x.y[i]);
+    });
+    const auto slope = f(x.t, y);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      change[i] = (slope[i] - x.f[i]) / small[i];
+      after = fma(change[i], change[i], after);
+    });
+    const Real growth = sqrt(after / before);
+    if (turn >= 4 && !(sqrt(growth * last) >= Real(0.5 * relevant))) return {0.0, turn};
+    last = growth;
+    if (turn > turns - 4) growths = growths * growth;
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { change[i] = change[i] / growth; });
+  }
+  return {static_cast<double>(sqrt(sqrt(growths)).v), turns};
+}
+
+/// Looks at a lane that has made as many trial steps as its next_look says. If its step is near the limit of stability (3.3 for DP5, Hairer
+/// and Wanner, IV.2) in most looks, the instance is stiff. One that has used up its budget ends.
 ///
 /// Rounding of a solve with M/(h gamma) - J breaks linear conservation laws of the equations by eps |J| |y| per unit of time, and nothing in a
 /// Rosenbrock method corrects it. Over the time that is left this exceeds the tolerance where eps |lambda| (t_end - t) > rtol: `stiff_for_long`.
-template <class E, class Real>
-SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where, Real rtol) {
-  using Method = typename E::Method;
-  constexpr int before = Method::stages - 2;
-  constexpr double at_limit = 2.2, enough = 15.0, relief = 0.5;
-  static_assert(Method::fsal && Method::c[before] == 1.0, "stiffness is seen by methods with two stages at the end");
-  const auto slope = detail::slope_of_stage<Method, before>(a.s.k);
-  Real rise = Real(0.0), apart = Real(0.0);
+template <class E, class T, int W>
+SALTUS_FN_COLD void look_at_lane(instance<E, pack<T, W>>& x, int lane, const tolerances<E, pack<T, W>>& tol) {
+  using when = looks_for_stiffness;
+  constexpr double at_limit = 1.8, enough = 4.0, relief = 0.5, epsilon = limits<T>::epsilon;
+  instance<E, pack<T, 1>> one;
+  take(x, lane, one);
+  const int64 trials = one.steps.v + one.rejected.v, budget = tol.max_steps.get(lane);
+  const double rtol = static_cast<double>(tol.rtol.get(lane));
+  const auto ends = [&](status why) { x.status.set(lane, static_cast<integer_of<T>>(why)); };
+  if (trials >= budget) return ends(status::step_budget);
+
+  vec<pack<T, 1>, E::model_states> small;
+  const T part = max(pack<T, 1>(0x1p-10 * rtol), sqrt(pack<T, 1>(epsilon))).v;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real df = a.s.k[Method::stages - 1][i] - a.s.k[before][i];
-    const Real dy = a.s.y1[i] - fma(a.s.h, slope[i], a.s.y[i]);
-    rise = fma(df, df, rise);
-    apart = fma(dy, dy, apart);
+    small[i] = fma(pack<T, 1>(part), abs(one.y[i]), pack<T, 1>(0x1p-10 * tol.atol[i < E::judged ? i : 0].get(lane)));
   });
-  const auto limited = a.s.h * a.s.h * rise > Real(at_limit * at_limit) * apart;
-  const Real count = select(limited, x.stiff_steps + Real(1.0), max(x.stiff_steps - Real(relief), Real(0.0)));
-  assign_where(where, x.stiff_steps, count);
-  if (const auto stiff = where & (x.stiff_steps >= Real(enough)); any(stiff)) {
-    const Real broken = Real(limits<typename E::T>::epsilon) * sqrt(rise / apart) * (x.t_end - x.t);
-    end_where(x.status, stiff & (broken > rtol), status::stiff_for_long);
-    end_where(x.status, stiff, status::stiff);
-  }
+  const double h = static_cast<double>(one.h.v);
+  const auto lambda = largest_eigenvalue(one, small, at_limit / h);
+  const bool is_limited = h * lambda.size > at_limit;
+  const T looks = is_limited ? one.stiff_looks.v + T(1) : max(one.stiff_looks - pack<T, 1>(relief), pack<T, 1>(0.0)).v;
+  x.stiff_looks.set(lane, looks);
+  x.rhs_evaluations.set(lane, one.rhs_evaluations.v + lambda.evaluations);
+  if (looks >= enough)
+    return ends(epsilon * lambda.size * static_cast<double>((one.t_end - one.t).v) > rtol ? status::stiff_for_long
+                                                                                          : status::stiff);
+  const int64 quiet = 3 * trials < when::longest ? 3 * trials : when::longest;
+  const int64 next = trials + (looks > 0 ? when::again : quiet);
+  x.next_look.set(lane, static_cast<integer_of<T>>(next < budget ? next : budget));
+}
+/// The same for every lane of `where`.
+template <class E, class Real>
+SALTUS_FN_COLD void look_for_stiffness(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  for (int lane = 0; lane < Real::lanes; ++lane)
+    if (where[lane]) look_at_lane(x, lane, tol);
 }
 
 }  // namespace saltus

@@ -28,7 +28,8 @@ struct relaxing {
   };
   static void rhs(const auto& at, auto& dy) {
     const auto now = select(at.above(stiffens), at[rate], 1.0);
-    dy[y] = -now * (at[y] - cos(at.t)) - sin(at.t) + 0.0 * sqrt(at[nan_from] - at.t);
+    dy[y] = -now * (at[y] - cos(at.t)) - sin(at.t);
+    dy[y] += select(at.t < at[nan_from], 0.0, sqrt(at[nan_from] - at.t - 1.0));
     dy[growth] = at[growth] * at[y];
   }
   static void guards(const auto& at, auto& g) {
