@@ -296,9 +296,9 @@ TEST_F(cli, check_prints_the_plan_and_runs_nothing) {
   const json plan(object.out);
   EXPECT_EQ(plan.number("instances"), 1500);
   EXPECT_EQ(plan["guards[0]"], "centre");
-  // 13 columns of 8 bytes for each instance (two inputs, two finals, t_final, eight counters), status, exception and ok of 1;
-  // 3 scalars
-  EXPECT_EQ(plan.number("bytes"), 1500 * (13 * 8 + 3) + 3 * 8);
+  // 14 columns of 8 bytes for each instance (two inputs, two finals, t_final, eight counters, switched); status, exception, ok and
+  // switched_to of 1; 3 scalars
+  EXPECT_EQ(plan.number("bytes"), 1500 * (14 * 8 + 4) + 3 * 8);
   EXPECT_FALSE(fs::exists(folder() / "sweep.nc"));
 }
 
@@ -334,7 +334,7 @@ TEST_F(cli, run_keeps_data_on_stdout_and_messages_on_stderr) {
   EXPECT_TRUE(std::regex_search(object.err, std::regex("oscillator  4/4  100.0 %"))) << "progress is not data";
   const json summary(object.out);
   EXPECT_EQ(summary["model"], "oscillator");
-  EXPECT_EQ(summary["method"], "dp5");
+  EXPECT_EQ(summary["method"], "auto");
   EXPECT_EQ(summary["file"], "four.nc");
   EXPECT_EQ(summary.number("instances"), 4);
   EXPECT_EQ(summary.number("ok"), 4);
