@@ -166,6 +166,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   x.status = Integer(int64(status::interrupted));
   x.residual = x.far_steps = x.stiff_looks = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
   x.residual_of = Real(-1.0);
+  if constexpr (E::gradient) x.undefined = Real(0.0);
   return given;
 }
 
@@ -211,6 +212,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     where = where & is_under_way(x);
   }
   const point_rules<E, Real> rules{run.settings.consistency};
+  if constexpr (E::gradient) keep_mode(x, where, run);
   set_modes<E>(x, where, tol, rules);
   start_from<E>(x, where, tol, rules);
   if constexpr (form::slides) begin_slides(x, where);
@@ -228,6 +230,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.constants.guard_values[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
   carried<E>::look_at_start(x, where);
+  if constexpr (E::gradient && (E::ng > 0 || form::time_events > 0)) keep_start(x, where, run);
   // Reductions see the jumps of events at the start; samples see what is after them.
   if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
   if constexpr (form::records > 0) give_rows_at_start(x, where, tol, run);

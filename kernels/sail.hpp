@@ -202,7 +202,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
     assign_where(where, x.rate[i], end.g.rate[i]);
   });
   keep_residual(x, end.s, where);
-  if constexpr (watches_near_misses<E> || watches_resolution<E>) forget_undefined(x, where);
+  if constexpr (E::directions > 0 && (watches_near_misses<E> || watches_resolution<E>)) forget_undefined(x, where);
   remember_step(x, end.s, where);
   add_where(x.steps, where, 1);
   carried<E>::accept(x, where);

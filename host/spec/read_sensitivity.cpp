@@ -101,19 +101,20 @@ void check_stack(const reading& r, const field& table) {
 std::string obstacle_to_gradient(const reading& r) {
   const plan& p = r.plan;
   const model& m = r.model;
-  const std::string instead = ", through which gradients do not go yet: use [sensitivity]";
   if (!p.sensitivities.empty()) return "with [sensitivity], which has the derivatives of all outcomes";
   if (p.exponents > 0) return "with [lyapunov]";
   if (m.equations != abi::plain || m.coordinates > 0)
     return fmt::format("of {}, which is not of the form dy/dt = f(t, y): use [sensitivity]", m.name);
-  if (!m.guards.empty()) return fmt::format("of {}, which has events ({}){}", m.name, m.guards.front().name, instead);
-  if (!m.time_events.empty())
-    return fmt::format("of {}, which has events ({}){}", m.name, m.time_events.front().name, instead);
+  for (const guard& g : m.guards)
+    if (g.slides) return fmt::format("of {}, which slides (along {}): use [sensitivity]", m.name, g.name);
+  for (const time_event& e : m.time_events)
+    if (e.recorded) return fmt::format("of {}, which has recorded time events ({}): use [sensitivity]", m.name, e.name);
   if (!m.delays.empty()) return fmt::format("of {}, which has delays ({})", m.name, m.delays.front().name);
   if (!p.stiff_method.empty()) return "with method = \"auto\", which may become implicit: use dp5 or dop853";
   if (const auto& method = method_called(p.method); !method.is_explicit || method.is_series)
     return fmt::format("with method = \"{}\", which is no explicit Runge-Kutta method: use dp5 or dop853", p.method);
   if (p.precision != precision_kind::double_precision) return "with precision = \"float\": gradients are in double";
+  if (p.concurrency_time > 0) return "with concurrency, which lets events fire together that are not at one time";
   if (!p.rows) return "with output.rows = false, as it is kept for each instance";
   if (p.backend == backend_kind::cuda || p.backend == backend_kind::all)
     return "with run.backend = \"" + word_of(p.backend) + "\", as devices do not keep the steps: use cpu";

@@ -222,9 +222,10 @@ struct engine {
                 "this is no method: method/method_concept.hpp says what one is");
   static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
-  static_assert(!gradient || (form::has_field && form::guards == 0 && form::time_events == 0 && directions == 0 &&
+  static_assert(!gradient || (form::has_field && !form::slides && form::records == 0 && directions == 0 &&
                               Method::is_explicit && !is_series_method<Method> && sizeof(T) == sizeof(double)),
-                "gradients are those of dy/dt = f(t, y) without events, by explicit Runge-Kutta methods in double");
+                "gradients are those of dy/dt = f(t, y) without slides and recorded time events, by explicit "
+                "Runge-Kutta methods in double");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
                 "this method has no error estimate that a certified search could go by");
   static_assert(!in_local_coordinates || (has_local_coordinates<form> && Method::is_explicit),
@@ -279,9 +280,19 @@ struct row_numbers {
 template <class Integer>
 struct row_numbers<Integer, 0> {};
 
+/// Why an instance has no gradient: a saltus::sensitivity. Empty without a gradient.
+template <class Real, bool has_gradient>
+struct reason_of_gradient {};
+template <class Real>
+struct reason_of_gradient<Real, true> {
+  Real undefined;
+};
+
 /// Its counters are those of abi/counters.def.
 template <class E, class Real>
-struct instance : abi::counters<typename Real::integer>, row_numbers<typename Real::integer, E::form::records> {
+struct instance : abi::counters<typename Real::integer>,
+                  row_numbers<typename Real::integer, E::form::records>,
+                  reason_of_gradient<Real, E::gradient> {
   using integer = typename Real::integer;
 
   // the last accepted point
@@ -360,6 +371,7 @@ struct instance : abi::counters<typename Real::integer>, row_numbers<typename Re
     }
     if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
     if constexpr (E::watch_stiffness) body(a.stiff_looks, b.stiff_looks);
+    if constexpr (E::gradient) body(a.undefined, b.undefined);
     E::form::each_memory(a.constants, b.constants, body);
     if constexpr (E::form::tables > 0) {
       each<E::form::piece_numbers>([&](int i)
@@ -503,9 +515,13 @@ SALTUS_FN void end_where(Integer& current, Mask m, status why) {
 
 /// Times near t that differ by no more than this are equal. Two clocks that meet may differ by it, because each of their times is a sum of
 /// products of rounded numbers.
+template <class Real>
+SALTUS_FN Real rounding_of_time(Real t, Real t_begin) {
+  return Real(4.0 * limits<scalar_of<Real>>::epsilon) * max(abs(t), abs(t_begin));
+}
 template <class E, class Real>
 SALTUS_FN Real rounding_of_time(const instance<E, Real>& x, Real t) {
-  return Real(4.0 * limits<typename E::T>::epsilon) * max(abs(t), abs(x.t_begin));
+  return rounding_of_time(t, x.t_begin);
 }
 
 /// The time of the next time event.

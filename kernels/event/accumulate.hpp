@@ -282,10 +282,8 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
                                                 const resting_guards<E, pack<T, W>>& resting,
                                                 const tolerances<E, pack<T, W>>& tol, const Run& run) {
   if (none(resting.where)) return resting.where;
-  if constexpr (E::directions > 0) {
-    undefine(x, resting.where, sensitivity::accumulation);
-    forget_undefined(x, resting.where);
-  }
+  if constexpr (E::directions > 0 || E::gradient) undefine(x, resting.where, sensitivity::accumulation);
+  if constexpr (E::directions > 0) forget_undefined(x, resting.where);
   if constexpr (E::form::kinds::has_rest) {
     const auto at_limit = go_to_limit(x, resting, tol, run);
     const auto g = x.constants.guard_values;

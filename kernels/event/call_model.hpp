@@ -28,17 +28,21 @@ SALTUS_FN void tell_due(Event& now, int lane, const vec<pack<T, W>, E::ng>& g, c
   now.may_schedule = due != nullptr;
 }
 
-/// Calls the model's function `call(now)` at the event. `rules` receives the states that it has written.
+/// Calls the model's function `call(now)` at the event. Items of scheduled time events up to `latest` are due.
+template <class Event, class Real, class Call>
+SALTUS_FN void call_with_items(Event& now, [[maybe_unused]] Real latest, Call&& call) {
+  now.begin();
+  if constexpr (Event::kinds::schedules) now.take_items(latest);
+  call(now);
+  if constexpr (Event::kinds::schedules) now.drop_items();
+}
+
+/// The same for an instance. `rules` receives the states that the function has written.
 template <class E, class Event, class T, int W, class Call>
 SALTUS_FN void call_at(Event& now, instance<E, pack<T, W>>& x, int lane,
                        [[maybe_unused]] point_rules<E, pack<T, W>>* rules, Call&& call) {
-  now.begin();
-  if constexpr (E::form::kinds::schedules) now.take_items(pack<T, 1>::from(together_with(x, x.t).get(lane)));
-  call(now);
-  if constexpr (E::form::kinds::schedules) {
-    now.drop_items();
-    end_lane<E>(x, lane, fault_of_queues<typename E::Model>(now.modes));
-  }
+  call_with_items(now, pack<T, 1>::from(together_with(x, x.t).get(lane)), call);
+  if constexpr (E::form::kinds::schedules) end_lane<E>(x, lane, fault_of_queues<typename E::Model>(now.modes));
   now.end();
   if constexpr (E::form::keeps_written)
     if (rules != nullptr)

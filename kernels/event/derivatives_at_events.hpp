@@ -39,6 +39,13 @@ struct event_times {
   SALTUS_FN const Real& operator()(int item, int j) const { return rate[item * E::directions + j]; }
 };
 
+/// Why an instance has no derivatives, or no gradient.
+template <class E, class Real>
+SALTUS_FN Real& reason_in(instance<E, Real>& x) {
+  if constexpr (E::gradient) return x.undefined;
+  else return x.constants.undefined;
+}
+
 /// Marks the derivatives of the lanes in `where` as undefined; the first reason stays.
 template <class E, class Real>
 SALTUS_FN void undefine(instance<E, Real>& x, mask_of<Real> where, sensitivity why) {
@@ -47,7 +54,8 @@ SALTUS_FN void undefine(instance<E, Real>& x, mask_of<Real> where, sensitivity w
     if (why == sensitivity::at_start || why == sensitivity::at_end) return;
     if (why == sensitivity::grazing) return assign_where(where, x.constants.grazings, x.constants.grazings + Real(1.0));
   }
-  assign_where(where & (x.constants.undefined == Real(0.0)), x.constants.undefined, Real(static_cast<double>(why)));
+  Real& undefined = reason_in(x);
+  assign_where(where & (undefined == Real(0.0)), undefined, Real(static_cast<double>(why)));
 }
 
 /// True if two derivatives agree. Differences up to `noise` are rounding; `terms` is the size of the terms of which they are sums.
@@ -227,6 +235,12 @@ SALTUS_FN_COLD void look_at_due_again(instance<E, Real>& x, const due_events<E, 
   });
 }
 
+/// True where guard i is zero at the start.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> is_zero_at_start(const instance<E, Real>& x, int i) {
+  return abs(x.constants.guard_values[i]) <= abs(x.rate[i]) * ulps_of_time(x, 64.0);
+}
+
 /// A guard at zero at the start may be on either side of it when the parameters change.
 template <class E, class Real>
 SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
@@ -234,19 +248,37 @@ SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     auto moves = mask_of<Real>::all(false);
     each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (g[i].d[j] != Real(0.0)); });
-    const auto at_zero = abs(x.constants.guard_values[i]) <= abs(x.rate[i]) * ulps_of_time(x, 64.0);
-    undefine(x, where & moves & at_zero, sensitivity::at_start);
+    undefine(x, where & moves & is_zero_at_start(x, i), sensitivity::at_start);
   });
+}
+
+/// 1 for the model's guards that depend on the directions at a point of a step. A gradient has none: every guard may.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::form::model_guards> movable_guards(const instance<E, Real>& x, Real t,
+                                                          const vec<Real, E::n>& y) {
+  vec<Real, E::form::model_guards> r;
+  if constexpr (E::gradient) {
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(1.0); });
+  } else {
+    using form = typename E::form;
+    const auto g = form::model_form::guard_values(typename form::template lifted<Real>(t), form::lift(y),
+                                                  form::template lift_held<Real>(x.constants));
+    each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      auto moves = mask_of<Real>::all(false);
+      each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (g[i].d[j] != Real(0.0)); });
+      r[i] = select(moves, Real(1.0), Real(0.0));
+    });
+  }
+  return r;
 }
 
 /// A guard at zero at the end of the span, to rounding, may have its event before the end or after it.
 template <class E, class Real>
 SALTUS_FN_COLD void look_at_end(instance<E, Real>& x, mask_of<Real> where) {
-  const auto lifted = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
+  const auto movable = movable_guards<E>(x, x.t, x.y);
   const auto g = E::form::guards_along(x.t, x.y, x.f, x.constants);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-    auto moves = mask_of<Real>::all(false);
-    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (lifted[i].d[j] != Real(0.0)); });
+    const auto moves = movable[i] > Real(0.5);
     auto at_zero = (g.rate[i] != Real(0.0)) & (abs(g.value[i]) <= abs(g.rate[i]) * ulps_of_time(x, 1024.0));
     if constexpr (E::form::slides) at_zero = at_zero & !E::form::slides_along(x.constants, i);
     undefine(x, where & moves & at_zero, sensitivity::at_end);

@@ -71,12 +71,13 @@ SALTUS_FN void pass_stop(instance<E, Real>& x, mask_of<Real> where, const tolera
 template <class E, class Real>
 SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where) {
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { undefine(x, where & (due.guard[i] > Real(0.5)), sensitivity::order); });
-  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
-    auto moves = mask_of<Real>::all(false);
-    for (int j = 0; j < E::directions; ++j)
-      moves = moves | (x.constants.next_time_events[E::form::time_events * j + i] != Real(0.0));
-    undefine(x, where & moves & (due.time_event[i] > Real(0.5)), sensitivity::order);
-  });
+  if constexpr (E::directions > 0)
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+      auto moves = mask_of<Real>::all(false);
+      for (int j = 0; j < E::directions; ++j)
+        moves = moves | (x.constants.next_time_events[E::form::time_events * j + i] != Real(0.0));
+      undefine(x, where & moves & (due.time_event[i] > Real(0.5)), sensitivity::order);
+    });
 }
 
 /// Moves the lanes of `where` on at knots where guards may jump: guards that are on their other side are due, too, and their lanes fire.
@@ -89,7 +90,7 @@ SALTUS_FN mask_of<Real> pass_jumping_knots(instance<E, Real>& x, mask_of<Real> w
   } else {
     const auto was = x.constants.guard_values;
     const auto passed = pass_knots(x, where, tol);
-    if constexpr (E::directions > 0) mark_moving_events(x, due, passed);
+    if constexpr (E::directions > 0 || E::gradient) mark_moving_events(x, due, passed);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto jumped = passed & is_due_again<E>(i, was[i], x.constants.guard_values[i], x.rate[i], due.guard[i]);
       due.guard[i] = select(jumped, Real(1.0), due.guard[i]);

@@ -9,7 +9,7 @@ namespace saltus {
 
 /// Lyapunov exponents hardly depend on single events, so for them only grazed events are reported.
 template <class E>
-inline constexpr bool watches_near_misses = E::form::keeps_derivatives&& E::form::model_guards > 0;
+inline constexpr bool watches_near_misses = (E::form::keeps_derivatives || E::gradient) && E::form::model_guards > 0;
 
 namespace detail {
 /// The point of a step at which guard i turns around, in the lanes of `where`, in which it falls at the beginning of the step and rises at
@@ -52,11 +52,9 @@ template <class E, class Real, class Stages>
 SALTUS_FN_COLD void mark_near_misses(instance<E, Real>& x, const Stages& s,
                                      const vec<Real, E::form::model_guards>& dips, const vec<Real, E::ng>& rate_at_end,
                                      const tolerances<E, Real>& tol) {
-  using form = typename E::form;
-  using lifted = typename form::template lifted<Real>;
   const auto interpolant = interpolate<typename E::Method>(step_system<E, Real>{x.constants, &tol}, s);
   const guards_on_step<E, Real> on_step{x, interpolant};
-  for (int i = 0; i < form::model_guards; ++i) {
+  for (int i = 0; i < E::form::model_guards; ++i) {
     const auto dip = dips[i] > Real(0.5);
     if (none(dip)) continue;
     const auto here = turning_point<E>(on_step, i, x.rate[i], rate_at_end[i]);
@@ -64,10 +62,7 @@ SALTUS_FN_COLD void mark_near_misses(instance<E, Real>& x, const Stages& s,
     const auto y = interpolant(here.s);
     const auto is_near = dip & (abs(here.g.value[i]) <= Real(errors_of_grazing) * errors_of_guards(x, t, y, tol)[i]);
     if (none(is_near)) continue;
-    const auto g =
-        form::model_form::guard_values(lifted(t), form::lift(y), form::template lift_held<Real>(x.constants));
-    auto moves = mask_of<Real>::all(false);
-    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (g[i].d[j] != Real(0.0)); });
+    const auto moves = movable_guards<E>(x, t, y)[i] > Real(0.5);
     undefine(x, would_be_event(x, i, t, y, here, is_near & moves), sensitivity::grazing);
   }
 }

@@ -19,8 +19,8 @@ struct quick : E {
 template <class E>
 inline constexpr bool has_quick_landings =
     E::ng > 0 && E::form::time_events == 0 && E::form::tables == 0 && E::form::delay_count == 0 &&
-    !E::stops_at_windows && !E::certified && !is_series_method<typename E::Method> && E::directions == 0 &&
-    !E::form::slides && !moves_states<typename E::form>;
+    !E::stops_at_windows && !E::certified && !E::gradient && !is_series_method<typename E::Method> &&
+    E::directions == 0 && !E::form::slides && !moves_states<typename E::form>;
 
 /// The status of an instance that a quick landing leaves to a full one. It never leaves the kernels.
 inline constexpr auto left_to_full = static_cast<status>(255);

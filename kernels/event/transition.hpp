@@ -3,6 +3,7 @@
 #pragma once
 
 #include "event/after_root.hpp"
+#include "event/kept_events.hpp"
 #include "event/order_of_events.hpp"
 #include "event/quick.hpp"
 
@@ -158,6 +159,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
   auto from = of_step;
   [[maybe_unused]] passage<E, Real> way;
   if constexpr (E::directions > 0) enter_event(x, of_step, g, due, where, at_knot, tol, way);
+  if constexpr (E::gradient) keep_entry(x, of_step, due, where, at_knot, tol, run);
   for (int round = 0; round < event_rounds && any(active); ++round) {
     Real surface = Real(0.0);
     auto slid = mask_of<Real>::all(false);
@@ -171,6 +173,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     const with_rate<vec<Real, E::ng>> at_landing{g, x.rate};
     const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
     const auto seen = guards_after(x, g, due.guard, from, before_root);
+    if constexpr (E::gradient) run.events.keep_event(x, event_row::transition, x.t, seen, due, active);
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, seen, due, rules, tol);
@@ -180,6 +183,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     E::form::arrive(x.constants, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
+    if constexpr (E::gradient) keep_mode(x, active, run);
     set_modes<E>(x, active, tol, rules);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol, rules);
@@ -202,11 +206,15 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
       break;
     }
     if constexpr (E::directions > 0) follow_event(x, due, active, tol, way);
+    if constexpr (E::gradient) look_at_due_again_of_gradient(x, due, active, tol);
   }
   end_where(x.status, active, status::event_loop);
   note_jump(x, where);
   look_ahead(x, where, tol);
   if constexpr (E::directions > 0) end_event(x, where, tol, way, run);
+  if constexpr (E::gradient)
+    run.events.keep_event(x, event_row::departure, x.t, x.constants.guard_values, nothing_due<E, Real>(),
+                          where & is_under_way(x));
   return jumps;
 }
 
@@ -224,6 +232,7 @@ SALTUS_FN_COLD void fire_items_here(instance<E, pack<T, W>>& x, mask_of<pack<T, 
     fires = fires | comes;
   });
   if (none(fires)) return;
+  if constexpr (E::gradient) undefine(x, fires, sensitivity::at_start);
   if constexpr (E::directions > 0)  // they come at this time whatever the parameters are
     each<E::form::time_events * E::directions>(
         [&](int i) SALTUS_INLINE_LAMBDA { assign_where(fires, x.constants.next_time_events[i], Real(0.0)); });

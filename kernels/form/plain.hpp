@@ -8,6 +8,7 @@ namespace saltus {
 template <class Functions>
 struct plain_form : Functions {
   using Functions::states;
+  using model_form = plain_form;
   template <class Real>
   using step_constants = typename Functions::template step_constants<Real>;
 

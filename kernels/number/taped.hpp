@@ -137,6 +137,15 @@ struct taped {
   /// The derivative of the result by this number; a constant has none.
   Real& adjoint() const { return on->adjoint(at); }
 
+  /// Conversion of one lane to a whole number, which has no derivative, as of dual numbers.
+  template <class Number>
+  requires(lanes == 1 && is_number<Number> && !is_same<Number, double> && !is_same<Number, float>) SALTUS_FN explicit
+  operator Number() const {
+    return static_cast<Number>(value);
+  }
+  /// The number itself, for what has no derivative: counts of random draws.
+  SALTUS_FN friend Real& plain_value(taped& x) { return x.value; }
+
   /// f(value) and its `derivative` there: the chain rule for every function of one argument.
   template <class By>
   SALTUS_FN static taped chain(Real value, const By& derivative, const taped& a) {

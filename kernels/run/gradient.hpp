@@ -10,7 +10,7 @@
 #include "abi/sensitivity.hpp"
 #include "event/carried.hpp"
 #include "number/taped.hpp"
-#include "run/trajectory.hpp"
+#include "run/gradient_at_events.hpp"
 
 namespace saltus {
 
@@ -20,25 +20,23 @@ class adjoint_sweep {
   using Real = pack<double, W>;
   using number = taped<Real>;
   using form = typename E::form;
-  using row = step_row<E>;
+  using row = trajectory_row<E>;
   using Method = typename E::plain_method;
   static constexpr int n = E::n;
 
  public:
-  /// Stores the gradients of the instances in the first `some` slots; the lanes beyond them repeat the first one.
+  /// Stores the gradients of the instances in the first `some` slots.
   void run(const int64 (&slots)[W], int some, const trajectories<E>& all, const abi::settings& settings,
            const abi::batch& batch, const abi::results& results) {
-    int64 longest = 0;
     for (int lane = 0; lane < W; ++lane) {
       slots_[lane] = slots[lane < some ? lane : 0];
       of_[lane] = &all[slots_[lane]];
-      if (of_[lane]->rows() > longest) longest = of_[lane]->rows();
     }
     for (int pass = 0; pass < 2; ++pass) {
       is_careful_ = pass == 1;
-      begin(longest, batch);
+      begin(some, batch);
       end_at_last_rows(settings);
-      for (int64 back = 1; back < longest; ++back) through_step(back);
+      while (through_events(settings, batch)) through_step();
       through_start();
       bool finite = true;
       for (int lane = 0; lane < some; ++lane) finite = store(lane, settings, batch.count, results) && finite;
@@ -47,38 +45,38 @@ class adjoint_sweep {
   }
 
  private:
-  /// Parameters, initial values and what follows from them stay on the tape, where they gather their adjoints. Nothing changes discrete
-  /// variables after the start.
-  void begin(int64 longest, const abi::batch& batch) {
-    const auto input = [&](const double* columns, int column) {
-      Real r;
-      for (int lane = 0; lane < W; ++lane) r.set(lane, columns[column * batch.count + slots_[lane]]);
-      return number::input(tape_, r);
-    };
-    enter_row(longest);
+  /// Parameters, given initial values and discrete variables stay on the tape, where they gather their adjoints. Lanes without an instance
+  /// are at their start.
+  void begin(int some, const abi::batch& batch) {
     tape_.rewind(0);
     for (int j = 0; j < form::params; ++j) {
-      held_.p[j] = input(batch.parameters, j);
+      held_.p[j] = input(column(batch.parameters, j, batch));
       constants_.p[j] = held_.p[j].value;
     }
-    for (int i = 0; i < n; ++i) given_.y[i] = input(batch.initial, i);
+    for (int i = 0; i < n; ++i) given_.y[i] = input(column(batch.initial, i, batch));
     for (int i = 0; i < form::discretes; ++i) {
-      given_.d[i] = batch.discrete == nullptr ? number(form::unset) : input(batch.discrete, i);
-      held_.d[i] = number(default_discrete<typename E::Model>(i));
+      given_.d[i] = batch.discrete == nullptr ? number(form::unset) : number(column(batch.discrete, i, batch));
+      held_.d[i] = input(Real(0.0));
     }
-    set_initial<form>(form::model_time(number(t_)), begun_, held_.p, held_.d, held_.pieces.data, given_);
-    for (int i = 0; i < form::discretes; ++i) constants_.d[i] = held_.d[i].value;
     held_size_ = tape_.size();
+    for (int lane = 0; lane < W; ++lane) {
+      row_[lane] = lane < some ? of_[lane]->rows() - 1 : 0;
+      reason_[lane] = of_[lane]->reason;
+    }
+  }
+  number input(const Real& value) { return number::input(tape_, value); }
+  /// The numbers of the lanes in a column of the chunk.
+  Real column(const double* columns, int i, const abi::batch& batch) const {
+    Real r;
+    for (int lane = 0; lane < W; ++lane) r.set(lane, columns[i * batch.count + slots_[lane]]);
+    return r;
   }
 
-  /// The step of each lane that begins `back` rows before its last one, or the first step.
-  void enter_row(int64 back) {
+  /// The row of each lane.
+  void enter_rows() {
     const auto get = [&](int column) {
       Real r;
-      for (int lane = 0; lane < W; ++lane) {
-        const int64 at = of_[lane]->rows() - 1 - back;
-        r.set(lane, of_[lane]->row(at > 0 ? at : 0, row::width)[column]);
-      }
+      for (int lane = 0; lane < W; ++lane) r.set(lane, of_[lane]->row(row_[lane], row::width)[column]);
       return r;
     };
     t_ = get(0), h_ = get(1);
@@ -86,6 +84,11 @@ class adjoint_sweep {
     for (int i = 0; i < form::piece_numbers; ++i) {
       constants_.pieces[i] = get(row::pieces + i);
       held_.pieces[i] = number(constants_.pieces[i]);
+    }
+    for (int i = 0; i < form::discretes; ++i) held_.d[i].value = constants_.d[i] = get(row::discretes + i);
+    for (int i = 0; i < E::ng; ++i) {
+      constants_.guard_values[i] = get(row::guards + i);
+      held_.guard_values[i] = number(constants_.guard_values[i]);
     }
   }
 
@@ -113,10 +116,11 @@ class adjoint_sweep {
   }
 
   void end_at_last_rows(const abi::settings& settings) {
-    enter_row(0);
+    enter_rows();
     objective_ = Real(0.0);
     const auto y = inputs(y_);
-    const auto outputs = form::output_values(number(t_), y, held_);
+    const auto t = input(t_);  // moves if an event ends the instance
+    const auto outputs = form::output_values(t, y, held_);
     const auto add = [&](const number& outcome, double weight) {
       if (weight == 0.0) return;
       objective_ = fma(Real(weight), outcome.value, objective_);
@@ -126,13 +130,51 @@ class adjoint_sweep {
     for (int i = 0; i < form::outputs; ++i) add(outputs[i], settings.gradient_weights[n + i]);
     sweep(tape_.size(), held_size_);
     for (int i = 0; i < n; ++i) lambda_[i] = y[i].adjoint();
+    for (int lane = 0; lane < W; ++lane) {
+      at_events_[lane] = {};
+      at_events_[lane].t.v = t.adjoint().get(lane);
+    }
   }
 
-  void through_step(int64 back) {
-    enter_row(back);
-    unsigned lanes = 0;
-    for (int lane = 0; lane < W; ++lane) lanes |= back < of_[lane]->rows() ? 1u << lane : 0u;
-    const auto goes_on = mask_of<Real>::from_bits(lanes);
+  /// Moves each lane back to its next step, through the events behind that. Returns false if all are at their start.
+  bool through_events(const abi::settings& settings, const abi::batch& batch) {
+    steps_ = 0;
+    for (int lane = 0; lane < W; ++lane) {
+      while (--row_[lane] >= 0) {
+        const double* const at = of_[lane]->row(row_[lane], row::width);
+        if (at[1] > 0.0) break;
+        if constexpr (row::has_events) pass_event(lane, at, settings, batch);
+      }
+      if (row_[lane] >= 0) steps_ |= 1u << lane;
+      else row_[lane] = 0;
+    }
+    return steps_ != 0;
+  }
+
+  /// Passes the row `at` of an event of one lane.
+  void pass_event(int lane, const double* at, const abi::settings& settings, const abi::batch& batch) {
+    auto& a = at_events_[lane];
+    typename adjoint_at_events<E>::inputs of;
+    for (int i = 0; i < n; ++i) a.y[i].v = lambda_[i].get(lane), of.given.y[i].v = given_.y[i].value.get(lane);
+    for (int i = 0; i < form::discretes; ++i) {
+      a.d[i].v = held_.d[i].adjoint().get(lane);
+      of.given.d[i].v = given_.d[i].value.get(lane);
+    }
+    for (int j = 0; j < form::params; ++j) a.p[j].v = 0.0, of.p[j].v = constants_.p[j].get(lane);
+    of.t_begin.v = form::time_sign * batch.t_begin[slots_[lane]];
+    const auto reason = events_.pass(at, of, settings, a);
+    if (reason_[lane] == sensitivity::defined) reason_[lane] = reason;
+    for (int i = 0; i < n; ++i) lambda_[i].set(lane, a.y[i].v);
+    for (int i = 0; i < form::discretes; ++i) held_.d[i].adjoint().set(lane, a.d[i].v);
+    for (int j = 0; j < form::params; ++j) {
+      Real& to = held_.p[j].adjoint();
+      to.set(lane, to.get(lane) + a.p[j].v);
+    }
+  }
+
+  void through_step() {
+    enter_rows();
+    const auto goes_on = mask_of<Real>::from_bits(steps_);
     vec<Real, n> weight;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { weight[i] = select(goes_on, lambda_[i], Real(0.0)); });
     const auto to_start = transposed_step(weight);
@@ -197,10 +239,23 @@ class adjoint_sweep {
     return false;
   }
 
+  /// From the states and discrete variables at the start to parameters and initial values.
   void through_start() {
-    for (int i = 0; i < n; ++i)
-      if (begun_[i].on != nullptr) begun_[i].adjoint() += lambda_[i];
-    sweep(held_size_, 0);
+    for (int lane = 0; lane < W; ++lane) row_[lane] = 0;
+    enter_rows();
+    vec<Real, form::discretes> of_discretes;
+    for (int i = 0; i < form::discretes; ++i) of_discretes[i] = held_.d[i].adjoint();
+    tape_.rewind(held_size_);
+    vec<number, n> y;
+    auto d = held_.d;
+    for (int i = 0; i < form::discretes; ++i) d[i] = number(default_discrete<typename E::Model>(i));
+    set_initial<form>(form::model_time(number(t_)), y, held_.p, d, held_.pieces.data, given_);
+    const auto weigh = [](const number& result, const Real& weight) {
+      if (result.on != nullptr) result.adjoint() += weight;
+    };
+    for (int i = 0; i < n; ++i) weigh(y[i], lambda_[i]);
+    for (int i = 0; i < form::discretes; ++i) weigh(d[i], of_discretes[i]);
+    sweep(tape_.size(), held_size_);
   }
 
   /// Returns true if the gradient of the lane is finite.
@@ -213,15 +268,22 @@ class adjoint_sweep {
     };
     bool finite = true;
     for (int j = 0; j < settings.gradient_count; ++j) finite = finite && derivative(j) - derivative(j) == 0.0;
+    auto reason = reason_[lane];
+    if (!finite && reason == sensitivity::defined) reason = sensitivity::not_finite;
     to[0] = static_cast<double>(objective_.get(lane));
-    for (int j = 0; j < settings.gradient_count; ++j) to[(1 + j) * count] = finite ? derivative(j) : form::unset;
-    results.sensitivity[slots_[lane]] =
-        static_cast<unsigned char>(finite ? sensitivity::defined : sensitivity::not_finite);
-    return finite;
+    for (int j = 0; j < settings.gradient_count; ++j)
+      to[(1 + j) * count] = reason == sensitivity::defined ? derivative(j) : form::unset;
+    results.sensitivity[slots_[lane]] = static_cast<unsigned char>(reason);
+    return reason != sensitivity::not_finite;
   }
 
   int64 slots_[W];
   const trajectory* of_[W];
+  int64 row_[W];           ///< of each lane
+  unsigned steps_ = 0;     ///< bit j: the row of lane j is a step
+  sensitivity reason_[W];  ///< why there is no gradient
+  adjoints<E> at_events_[W];
+  adjoint_at_events<E> events_;
   tape<Real> tape_;
   int held_size_ = 0;  ///< operations before those of a step
   bool is_careful_ = false;
@@ -229,7 +291,6 @@ class adjoint_sweep {
   typename form::template step_constants<Real> constants_;  ///< their values
   Real t_, h_, objective_;
   vec<Real, n> y_;
-  vec<number, n> begun_;
   given_values<number, n, form::discretes> given_;
   vec<Real, n> lambda_;
 };
@@ -246,10 +307,15 @@ requires(E::gradient) class gradients<E, W> {
  public:
   /// An instance that has ended, with its last point.
   template <class Run>
-  void take(const instance<E, pack<double, 1>>& x, const trajectories<E>& all, const Run& run) {
+  void take(instance<E, pack<double, 1>>& x, const trajectories<E>& all, const Run& run) {
+    using row = trajectory_row<E>;
     trajectory& own = all[x.slot.v];
-    if (!is_ok(static_cast<status>(x.status.v))) return own.forget();
-    step_row<E>::write(own.append(step_row<E>::width), x, pack<double, 1>(0.0), 0);
+    const auto why = static_cast<status>(x.status.v);
+    if (!is_ok(why)) return own.forget();
+    if constexpr (E::form::model_guards > 0) look_at_end(x, mask_of<pack<double, 1>>::all(why == status::finished));
+    own.reason = static_cast<sensitivity>(static_cast<int>(x.undefined.v));
+    if (own.reason != sensitivity::defined) own.forget();
+    row::write(own.append(row::width), x, x.t, 0.0, x.constants.guard_values, 0);
     waiting_[some_++] = x.slot.v;
     if (some_ == W) sweep(all, run);
   }

@@ -22,7 +22,7 @@
 
 namespace saltus {
 
-/// Hands events and exceptions on to the host at once, and steps to the trajectories of the chunk.
+/// Hands events and exceptions on to the host at once, and what gradients need to the trajectories of the chunk.
 struct events_to_host {
   const abi::sink& sink;
   trajectory* trajectories = nullptr;  ///< by slots; null without a gradient
@@ -36,6 +36,11 @@ struct events_to_host {
   template <class E, class Real>
   SALTUS_FN void keep_steps(const instance<E, Real>& x, Real h, mask_of<Real> where) const {
     saltus::keep_steps(x, h, where, trajectories);
+  }
+  template <class E, class Real>
+  SALTUS_FN void keep_event(const instance<E, Real>& x, event_row kind, Real t, const vec<Real, E::ng>& g,
+                            const due_events<E, Real>& due, mask_of<Real> where) const {
+    saltus::keep_event(x, kind, t, g, due, where, trajectories);
   }
 };
 

@@ -1,7 +1,7 @@
-// The accepted steps of an instance, from which its gradient is found backward (run/gradient.hpp).
+// The accepted steps and events of an instance, from which its gradient is found backward (run/gradient.hpp).
 #pragma once
 
-#include "engine/instance.hpp"
+#include "event/kept_events.hpp"
 
 namespace saltus {
 
@@ -20,6 +20,9 @@ class trajectory {
     if (rows_ == capacity_) grow(width);
     return numbers_ + width * rows_++;
   }
+  /// Why there is no gradient.
+  sensitivity reason = sensitivity::defined;
+
   void forget() {
     delete[] numbers_;
     numbers_ = nullptr;
@@ -40,19 +43,34 @@ class trajectory {
   int64 rows_ = 0, capacity_ = 0;
 };
 
-/// The row of a step holds the point at which it begins, its length, and the pieces of tables along it.
+/// The row of a step holds the point at which it begins, its length, and what is constant along it: the pieces of tables, discrete variables,
+/// guards. The row of an event (event/kept_events.hpp) has its kind in the place of the length, as a negative number, and what is due. The
+/// last row is the last point, of length 0.
 template <class E>
-struct step_row {
-  static constexpr int pieces = 2 + E::n, width = pieces + E::form::piece_numbers;
+struct trajectory_row {
+  using form = typename E::form;
+  static constexpr int pieces = 2 + E::n, discretes = pieces + form::piece_numbers;
+  static constexpr int guards = discretes + form::discretes, due = guards + E::ng;
+  static constexpr bool has_events = E::ng > 0 || form::time_events > 0 || form::kinds::has_mode;
+  static constexpr int width = has_events ? due + E::ng + form::time_events : due;
 
-  /// Writes the row of one lane.
+  /// Writes the row of one lane of x at time t.
   template <class T, int W>
-  SALTUS_FN static void write(double* row, const instance<E, pack<T, W>>& x, pack<T, W> h, int lane) {
-    row[0] = static_cast<double>(x.t.get(lane));
-    row[1] = static_cast<double>(h.get(lane));
-    for (int i = 0; i < E::n; ++i) row[2 + i] = static_cast<double>(x.y[i].get(lane));
-    for (int i = 0; i < E::form::piece_numbers; ++i)
-      row[pieces + i] = static_cast<double>(x.constants.pieces[i].get(lane));
+  SALTUS_FN static void write(double* row, const instance<E, pack<T, W>>& x, pack<T, W> t, double h_or_kind,
+                              const vec<pack<T, W>, E::ng>& g, int lane) {
+    const auto put = [&](int column, const pack<T, W>& of) { row[column] = static_cast<double>(of.get(lane)); };
+    put(0, t);
+    row[1] = h_or_kind;
+    for (int i = 0; i < E::n; ++i) put(2 + i, x.y[i]);
+    for (int i = 0; i < form::piece_numbers; ++i) put(pieces + i, x.constants.pieces[i]);
+    for (int i = 0; i < form::discretes; ++i) put(discretes + i, x.constants.d[i]);
+    for (int i = 0; i < E::ng; ++i) put(guards + i, g[i]);
+  }
+  /// Writes the due guards and time events.
+  template <class T, int W>
+  SALTUS_FN static void write_due(double* row, const due_events<E, pack<T, W>>& of, int lane) {
+    for (int i = 0; i < E::ng; ++i) row[due + i] = static_cast<double>(of.guard[i].get(lane));
+    for (int i = 0; i < form::time_events; ++i) row[due + E::ng + i] = static_cast<double>(of.time_event[i].get(lane));
   }
 };
 
@@ -78,14 +96,37 @@ requires(E::gradient) class trajectories<E> {
   trajectory* all_;
 };
 
+/// append(trajectory, lane) for each lane of `where` that may still have a gradient.
+template <class E, class T, int W, class Append>
+SALTUS_FN void each_trajectory(const instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, trajectory* all,
+                               Append&& append) {
+  for (unsigned lanes = (where & (x.undefined == pack<T, W>(0.0))).bits(); lanes != 0; lanes &= lanes - 1) {
+    const int lane = __builtin_ctz(lanes);
+    append(all[x.slot.get(lane)], lane);
+  }
+}
+
 /// Keeps steps of length h, which begin at the accepted points of the lanes in `where`.
 template <class E, class T, int W>
 SALTUS_FN_COLD void keep_steps(const instance<E, pack<T, W>>& x, pack<T, W> h, mask_of<pack<T, W>> where,
                                trajectory* all) {
-  for (unsigned lanes = where.bits(); lanes != 0; lanes &= lanes - 1) {
-    const int lane = __builtin_ctz(lanes);
-    step_row<E>::write(all[x.slot.get(lane)].append(step_row<E>::width), x, h, lane);
-  }
+  using row = trajectory_row<E>;
+  each_trajectory(x, where, all, [&](trajectory& one, int lane) {
+    row::write(one.append(row::width), x, x.t, static_cast<double>(h.get(lane)), x.constants.guard_values, lane);
+  });
+}
+
+/// Keeps a row of an event at time t, with the guards g.
+template <class E, class T, int W>
+SALTUS_FN_COLD void keep_event(const instance<E, pack<T, W>>& x, event_row kind, pack<T, W> t,
+                               const vec<pack<T, W>, E::ng>& g, const due_events<E, pack<T, W>>& due,
+                               mask_of<pack<T, W>> where, trajectory* all) {
+  using row = trajectory_row<E>;
+  each_trajectory(x, where, all, [&](trajectory& one, int lane) {
+    double* const to = one.append(row::width);
+    row::write(to, x, t, -static_cast<double>(kind), g, lane);
+    row::write_due(to, due, lane);
+  });
 }
 
 }  // namespace saltus

@@ -1,0 +1,93 @@
+// What a gradient keeps of an event (run/trajectory.hpp): the points at which the model's functions are called, and with what. The conditions
+// under which there is no derivative are those of event/derivatives_at_events.hpp. They do not know how the times of events depend on the
+// parameters, so they are answered by the sweep (run/gradient_at_events.hpp) where that matters.
+#pragma once
+
+#include "event/derivatives_at_events.hpp"
+
+namespace saltus {
+
+/// The rows of an event, in the order of a trajectory. There is one transition, and one mode if the model has `mode`, for every round of
+/// event iteration.
+enum class event_row {
+  entry =
+      1,  ///< the point at which an event is due, with guards on the sides of the step, and the due guards and time events
+  entry_at_end = 2,   ///< the same at the end of the time span
+  entry_at_knot = 3,  ///< the same at the knot of a table, where guards may have jumped: a fixed time
+  transition = 4,     ///< before a transition, with the guards that it sees
+  mode = 5,           ///< before `mode`, with the guards that it sees
+  departure = 6,      ///< after the event, with the sides of guards from there on
+  start = 7,          ///< the same at the start; guards at zero are due
+};
+
+template <class E, class Real>
+SALTUS_FN due_events<E, Real> nothing_due() {
+  due_events<E, Real> r;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.guard[i] = Real(0.0); });
+  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { r.time_event[i] = Real(0.0); });
+  return r;
+}
+
+/// Keeps the point before `mode` is called.
+template <class E, class Real, class Run>
+SALTUS_FN void keep_mode(const instance<E, Real>& x, mask_of<Real> where, const Run& run) {
+  if constexpr (E::form::kinds::has_mode)
+    run.events.keep_event(x, event_row::mode, x.t, E::form::guard_values(x.t, x.y, x.constants), nothing_due<E, Real>(),
+                          where);
+}
+
+/// Keeps the start, with the guards that are zero there.
+template <class E, class Real, class Run>
+SALTUS_FN_COLD void keep_start(const instance<E, Real>& x, mask_of<Real> where, const Run& run) {
+  auto at_zero = nothing_due<E, Real>();
+  each<E::ng>([&](int i)
+                  SALTUS_INLINE_LAMBDA { at_zero.guard[i] = select(is_zero_at_start(x, i), Real(1.0), Real(0.0)); });
+  run.events.keep_event(x, event_row::start, x.t + rounding_of_time(x, x.t), x.constants.guard_values, at_zero, where);
+}
+
+/// Keeps the point at which `due` events fire. Their times are taken to move.
+template <class E, class Real, class Run>
+SALTUS_FN_COLD void keep_entry(instance<E, Real>& x, const vec<Real, E::ng>& of_step, const due_events<E, Real>& due,
+                               mask_of<Real> where, mask_of<Real> at_knot, const tolerances<E, Real>& tol,
+                               const Run& run) {
+  const auto there = x.constants.guard_values;
+  each<E::ng>([&](int i)
+                  SALTUS_INLINE_LAMBDA { assign_where(where & !at_knot, x.constants.guard_values[i], of_step[i]); });
+  if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where & !at_knot, tol);
+  const auto at_end = abs(x.t - x.t_end) <= ulps_of_time(x, 64.0);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    undefine(x, where & !at_knot & at_end & (due.guard[i] > Real(0.5)), sensitivity::at_end);
+  });
+  if constexpr (E::form::kinds::schedules)
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+      if (queue_of<typename E::Model>(i).capacity < 2) return;
+      const auto two = is_item_up_to(x, i, 1, together_with(x, x.t));
+      undefine(x, where & two & (due.time_event[i] > Real(0.5)), sensitivity::order);
+    });
+  const auto keep = [&](event_row row, mask_of<Real> lanes) SALTUS_INLINE_LAMBDA {
+    if (any(lanes)) run.events.keep_event(x, row, x.t, x.constants.guard_values, due, lanes);
+  };
+  keep(event_row::entry, where & !at_knot & !at_end);
+  keep(event_row::entry_at_end, where & !at_knot & at_end);
+  keep(event_row::entry_at_knot, where & at_knot);
+  x.constants.guard_values = there;
+}
+
+/// Events that are due again at the same time move with it, unless they have times of their own: guards that were at zero without being
+/// moved there, and items of scheduled time events.
+template <class E, class Real>
+SALTUS_FN_COLD void look_at_due_again_of_gradient(instance<E, Real>& x, const due_events<E, Real>& due,
+                                                  mask_of<Real> where, const tolerances<E, Real>& tol) {
+  if constexpr (E::ng > 0) {
+    const auto g = E::form::guard_values(x.t, x.y, x.constants);
+    const Real tolerance = max(ulps_of_time(x, 1024.0), tol.event_tol + tol.event_tol);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto at_zero = abs(g[i]) <= abs(x.rate[i]) * tolerance;
+      undefine(x, where & at_zero & (due.guard[i] > Real(0.5)), sensitivity::order);
+    });
+  }
+  each<E::form::time_events>(
+      [&](int i) SALTUS_INLINE_LAMBDA { undefine(x, where & (due.time_event[i] > Real(0.5)), sensitivity::order); });
+}
+
+}  // namespace saltus
