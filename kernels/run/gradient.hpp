@@ -134,6 +134,7 @@ class adjoint_sweep {
       at_events_[lane] = {};
       at_events_[lane].t.v = t.adjoint().get(lane);
     }
+    t.adjoint() = Real(0.0);
   }
 
   /// Moves each lane back to its next step, through the events behind that. Returns false if all are at their start.
@@ -245,8 +246,8 @@ class adjoint_sweep {
     enter_rows();
     vec<Real, form::discretes> of_discretes;
     for (int i = 0; i < form::discretes; ++i) of_discretes[i] = held_.d[i].adjoint();
+    auto y = inputs(y_);  // clears the adjoints of the last step
     tape_.rewind(held_size_);
-    vec<number, n> y;
     auto d = held_.d;
     for (int i = 0; i < form::discretes; ++i) d[i] = number(default_discrete<typename E::Model>(i));
     set_initial<form>(form::model_time(number(t_)), y, held_.p, d, held_.pieces.data, given_);
