@@ -18,6 +18,7 @@ namespace saltus {
 template <class E, class Real, class Run>
 SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> where,
                        const tolerances<E, Real>& tol, const Run& run) {
+  if constexpr (E::gradient) run.events.keep_landing(x, p, where & (p.t > x.t));
   const auto before_end = mask_of<Real>::all(false);
   accept_point(x, step_end<E, Real>{p.s, p.t, p.y, {p.g}}, p.t, before_end, where, tol, run);
   if constexpr (!E::keeps_derivative)

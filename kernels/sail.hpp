@@ -190,7 +190,6 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
   if constexpr (E::samples) record_samples(x, end.s, f, until, where, inclusive, run);
   if constexpr (E::reduces_quantities) reduce_step(x, committed_step<E, Real>{end.s, f, end.t}, where, run);
   if constexpr (has_delays<E>) record_step(x, end.s, f, end.t, end.y, where);
-  if constexpr (E::gradient) run.events.keep_steps(x, end.s.h, where);
   assign_where(where, x.t, end.t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], end.y[i]);
@@ -214,6 +213,7 @@ SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_o
                            const tolerances<E, Real>& tol, const Run& run) {
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
   if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
+  if constexpr (E::gradient) run.events.keep_steps(x, a.s.h, where);
   // A sample at the time of an event shows the state after it.
   accept_point(x, step_end<E, Real>{a.s, a.t1, a.s.y1, a.g}, before_time_event(x, a.t1), ends & !at_time_event(x, a.t1),
                where, tol, run);

@@ -7,6 +7,34 @@
 
 namespace saltus {
 
+/// The way to a landing point, of which a gradient is the derivative: a step, then moves along parabolas and one along f, each of which may
+/// go back, as lengths of time. Empty without a gradient.
+inline constexpr int most_parabolas = 4;
+template <class Real, bool has_gradient>
+struct way_to_landing {
+  SALTUS_FN void begin(Real, mask_of<Real>) {}
+  SALTUS_FN void follow_parabola(Real, mask_of<Real>) {}
+  SALTUS_FN void shift(Real, mask_of<Real>) {}
+};
+template <class Real>
+struct way_to_landing<Real, true> {
+  Real step;
+  vec<Real, most_parabolas + 1> moves;  ///< the last one along f; those left out are 0
+
+  SALTUS_FN void begin(Real h, mask_of<Real> where) {
+    step = select(where, h, step);
+    for (int k = 0; k <= most_parabolas; ++k) moves[k] = select(where, Real(0.0), moves[k]);
+  }
+  SALTUS_FN void follow_parabola(Real d, mask_of<Real> where) {
+    for (int k = 0; k < most_parabolas; ++k) {
+      const auto here = where & (moves[k] == Real(0.0));
+      moves[k] = select(here, d, moves[k]);
+      where = where & !here;
+    }
+  }
+  SALTUS_FN void shift(Real d, mask_of<Real> where) { moves[most_parabolas] = select(where, d, moves[most_parabolas]); }
+};
+
 /// The rows of an event, in the order of a trajectory. There is one transition, and one mode if the model has `mode`, for every round of
 /// event iteration.
 enum class event_row {
@@ -18,6 +46,7 @@ enum class event_row {
   mode = 5,           ///< before `mode`, with the guards that it sees
   departure = 6,      ///< after the event, with the sides of guards from there on
   start = 7,          ///< the same at the start; guards at zero are due
+  field = 8,          ///< behind an entry: f there, in the place of the states
 };
 
 template <class E, class Real>
@@ -70,6 +99,9 @@ SALTUS_FN_COLD void keep_entry(instance<E, Real>& x, const vec<Real, E::ng>& of_
   keep(event_row::entry, where & !at_knot & !at_end);
   keep(event_row::entry_at_end, where & !at_knot & at_end);
   keep(event_row::entry_at_knot, where & at_knot);
+  auto field = x;
+  field.y = x.f;
+  run.events.keep_event(field, event_row::field, x.t, x.constants.guard_values, due, where);
   x.constants.guard_values = there;
 }
 

@@ -15,7 +15,7 @@ namespace saltus {
 
 /// The landing point of an instance: an accepted point with its guards, and the guards due there.
 template <class E, class Real>
-struct landing {
+struct landing : way_to_landing<Real, E::gradient> {
   Real t;
   vec<Real, E::n> y;
   stages<typename E::Method, Real, E::n> s;  ///< the re-integrated step that led there
@@ -210,6 +210,7 @@ template <class E, class Real>
 SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, Real, E::n>& s,
                           const typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where) {
   assign_where(where, p.t, s.t + s.h);
+  p.begin(s.h, where);
   p.s.take(s, where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, p.y[i], s.y1[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -240,6 +241,7 @@ SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, 
   move_quadratures<E>(p.s, x, {p.t, p.y, from}, {p.t + d, y, to}, where);
   assign_where(where, p.t, p.t + d);
   assign_where(where, p.s.h, p.s.h + d);
+  p.follow_parabola(d, where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, p.y[i], y[i]);
     p.s.y1[i] = p.y[i];
@@ -259,7 +261,7 @@ template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
                                             aim<Real>& target, Real from, Real to, Real near, mask_of<Real> where,
                                             const tolerances<E, Real>& tol) {
-  constexpr int moves = 4;
+  constexpr int moves = most_parabolas;
   aim<Real> here = target;
   auto arrived = mask_of<Real>::all(false);
   for (int move = 0; move < moves && any(where); ++move) {
@@ -593,6 +595,7 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, instance<E, Real>& x, const 
     const auto is_far = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
     const auto take = seeking & ((found.settled & !is_far) | jumps | last);
     land_at(p, t, y, g, found, jumps, take);
+    p.shift(d, take);
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
     seeking = seeking & !take;
     shift = shift * Real(4.0);
@@ -612,6 +615,7 @@ SALTUS_FN landing<E, Real> landing_at_start(const instance<E, Real>& x, const tr
   landing<E, Real> p;
   p.t = x.t;
   p.y = x.y;
+  p.begin(a.s.h, mask_of<Real>::all(true));
   p.s = a.s;
   p.g = {x.constants.guard_values, x.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });

@@ -186,7 +186,9 @@ class adjoint_sweep {
   /// stage from the last one, with k_i = f(Y_i), Y_i = y + h sum over j of a_ij k_j:
   ///
   ///     adjoint(k_i) = h (b_i weight + sum over l of a_li adjoint(Y_l)),     adjoint(Y_i) = f_y^T adjoint(k_i)
-  vec<Real, n> transposed_step(const vec<Real, n>& weight) {
+  vec<Real, n> transposed_step(vec<Real, n> weight) {
+    if constexpr (row::moves > 0)
+      if (any_moves()) through_moves(weight);
     vec<Real, n> r = weight;
     if constexpr (!keeps_stages<Method>) {
       const auto f = [&](const number& t, const vec<number, n>& y) { return form::rhs(t, y, held_); };
@@ -208,6 +210,61 @@ class adjoint_sweep {
     return r;
   }
 
+  bool any_moves() const {
+    bool r = false;
+    for (int lane = 0; lane < W; ++lane)
+      for (int k = 0; k < row::moves; ++k) r = r || of_[lane]->row(row_[lane], row::width)[row::due + k] != 0.0;
+    return r;
+  }
+  /// The moves behind a step that lands (event/locate.hpp): with f = f(y) at its end, y <- y + d f + d (f* - f) / 2, f <- f* = f(y + d f) for
+  /// each parabola, and at last y <- y + d f. `lambda` becomes the adjoint at the end of the step.
+  void through_moves(vec<Real, n>& lambda) {
+    constexpr int last = row::moves - 1;
+    const auto f = [&](const Real& t, const vec<Real, n>& y) { return form::rhs(t, y, constants_); };
+    vec<Real, row::moves> d, t;
+    vec<Real, n> y[row::moves], rate[row::moves];
+    t[0] = t_ + h_;
+    y[0] = step<Method>(f, solution_point<Real, n>{t_, y_, f(t_, y_)}, h_).y1;
+    rate[0] = f(t[0], y[0]);
+    for (int k = 0; k <= last; ++k) {
+      for (int lane = 0; lane < W; ++lane) d[k].set(lane, of_[lane]->row(row_[lane], row::width)[row::due + k]);
+      if (k == last) break;
+      const auto there = f(t[k] + d[k], detail::advance(y[k], d[k], rate[k]));
+      const auto moves = d[k] != Real(0.0);
+      t[k + 1] = t[k] + d[k];
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        y[k + 1][i] = fma(d[k], rate[k][i], y[k][i]) + Real(0.5) * d[k] * (there[i] - rate[k][i]);
+        rate[k + 1][i] = select(moves, there[i], rate[k][i]);
+      });
+    }
+    vec<Real, n> of_rate;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { of_rate[i] = d[last] * lambda[i]; });
+    for (int k = last - 1; k >= 0; --k) {
+      const auto moves = d[k] != Real(0.0);
+      vec<Real, n> of_there;
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        const Real half = Real(0.5) * d[k] * lambda[i];
+        of_there[i] = select(moves, of_rate[i] + half, Real(0.0));
+        of_rate[i] = select(moves, half, of_rate[i]);
+      });
+      const auto by = through_rhs(t[k] + d[k], detail::advance(y[k], d[k], rate[k]), of_there);
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        lambda[i] = select(moves, lambda[i] + by[i], lambda[i]);
+        of_rate[i] = select(moves, fma(d[k], by[i], of_rate[i]), of_rate[i]);
+      });
+    }
+    const auto by = through_rhs(t[0], y[0], of_rate);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda[i] += by[i]; });
+  }
+  /// f_y^T weight.
+  vec<Real, n> through_rhs(const Real& t, const vec<Real, n>& point, const vec<Real, n>& weight) {
+    const auto y = inputs(point);
+    hand_on(form::rhs(number(t), y, held_), weight);
+    vec<Real, n> r;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = y[i].adjoint(); });
+    return r;
+  }
+
   /// adjoint(Y_i), from those of the later stages.
   template <int i, class Stages>
   vec<Real, n> through_stage(const Stages& s, const vec<Real, n>& weight,
@@ -226,9 +283,7 @@ class adjoint_sweep {
         });
         of_rate[j] = h_ * sum;
       });
-      const auto y = inputs(point);
-      hand_on(form::rhs(number(fma(Real(Method::c[i]), h_, t_)), y, held_), of_rate);
-      each<n>([&](int j) SALTUS_INLINE_LAMBDA { r[j] = y[j].adjoint(); });
+      r = through_rhs(fma(Real(Method::c[i]), h_, t_), point, of_rate);
     }
     return r;
   }

@@ -64,6 +64,7 @@ class adjoint_at_events {
       case event_row::mode: return call(at, false, of, a);
       case event_row::departure: return depart(a);
       case event_row::start: return begin(at, of, a);
+      case event_row::field: f_ = point(); return sensitivity::defined;
     }
     return sensitivity::not_finite;
   }
@@ -241,7 +242,7 @@ class adjoint_at_events {
   /// Before the event: the derivative by its time goes to the guard that determines it, else to the first time event. `special` tells of the
   /// end of the span, where a time event must stay, and of a knot (`order`), where all times must.
   sensitivity enter(const double* at, sensitivity special, adjoints<E>& a) {
-    const auto f = form::rhs(t_.value, point(), constants_);
+    const auto& f = f_;
     const Real of_time = a.t + along_field(a, f);
     a.t = Real(0.0);
     if (special == sensitivity::order) {
@@ -339,6 +340,7 @@ class adjoint_at_events {
   vec<number, n> y_;
   typename form::template step_constants<number> held_;
   typename form::template step_constants<Real> constants_;  ///< their values
+  vec<Real, n> f_;                                          ///< at the entry of the event
   const abi::settings* settings_ = nullptr;
 };
 

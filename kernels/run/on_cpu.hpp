@@ -38,6 +38,11 @@ struct events_to_host {
     saltus::keep_steps(x, h, where, trajectories);
   }
   template <class E, class Real>
+  SALTUS_FN void keep_landing(const instance<E, Real>& x, const way_to_landing<Real, true>& way,
+                              mask_of<Real> where) const {
+    saltus::keep_landing(x, way, where, trajectories);
+  }
+  template <class E, class Real>
   SALTUS_FN void keep_event(const instance<E, Real>& x, event_row kind, Real t, const vec<Real, E::ng>& g,
                             const due_events<E, Real>& due, mask_of<Real> where) const {
     saltus::keep_event(x, kind, t, g, due, where, trajectories);

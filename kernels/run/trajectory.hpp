@@ -52,7 +52,9 @@ struct trajectory_row {
   static constexpr int pieces = 2 + E::n, discretes = pieces + form::piece_numbers;
   static constexpr int guards = discretes + form::discretes, due = guards + E::ng;
   static constexpr bool has_events = E::ng > 0 || form::time_events > 0 || form::kinds::has_mode;
-  static constexpr int width = has_events ? due + E::ng + form::time_events : due;
+  /// In the row of a step that lands, the moves behind it are in the place of what is due.
+  static constexpr int moves = E::ng > 0 ? most_parabolas + 1 : 0, events = E::ng + form::time_events;
+  static constexpr int width = has_events ? due + (moves > events ? moves : events) : due;
 
   /// Writes the row of one lane of x at time t.
   template <class T, int W>
@@ -65,6 +67,11 @@ struct trajectory_row {
     for (int i = 0; i < form::piece_numbers; ++i) put(pieces + i, x.constants.pieces[i]);
     for (int i = 0; i < form::discretes; ++i) put(discretes + i, x.constants.d[i]);
     for (int i = 0; i < E::ng; ++i) put(guards + i, g[i]);
+  }
+  /// Writes the moves of a landing, each move(k).
+  template <class Move>
+  SALTUS_FN static void write_moves(double* row, const Move& move) {
+    for (int k = 0; k < moves; ++k) row[due + k] = move(k);
   }
   /// Writes the due guards and time events.
   template <class T, int W>
@@ -112,7 +119,21 @@ SALTUS_FN_COLD void keep_steps(const instance<E, pack<T, W>>& x, pack<T, W> h, m
                                trajectory* all) {
   using row = trajectory_row<E>;
   each_trajectory(x, where, all, [&](trajectory& one, int lane) {
-    row::write(one.append(row::width), x, x.t, static_cast<double>(h.get(lane)), x.constants.guard_values, lane);
+    double* const to = one.append(row::width);
+    row::write(to, x, x.t, static_cast<double>(h.get(lane)), x.constants.guard_values, lane);
+    row::write_moves(to, [](int) { return 0.0; });
+  });
+}
+
+/// Keeps the steps that lead to landing points of the lanes in `where`.
+template <class E, class T, int W>
+SALTUS_FN_COLD void keep_landing(const instance<E, pack<T, W>>& x, const way_to_landing<pack<T, W>, true>& way,
+                                 mask_of<pack<T, W>> where, trajectory* all) {
+  using row = trajectory_row<E>;
+  each_trajectory(x, where, all, [&](trajectory& one, int lane) {
+    double* const to = one.append(row::width);
+    row::write(to, x, x.t, static_cast<double>(way.step.get(lane)), x.constants.guard_values, lane);
+    row::write_moves(to, [&](int k) { return static_cast<double>(way.moves[k].get(lane)); });
   });
 }
 
