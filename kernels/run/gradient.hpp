@@ -164,7 +164,7 @@ class adjoint_sweep {
     for (int j = 0; j < form::params; ++j) a.p[j].v = 0.0, of.p[j].v = constants_.p[j].get(lane);
     of.t_begin.v = form::time_sign * batch.t_begin[slots_[lane]];
     const auto reason = events_.pass(at, of, settings, a);
-    if (reason_[lane] == sensitivity::defined) reason_[lane] = reason;
+    if (reason != sensitivity::defined) reason_[lane] = reason;  // the first reason stays, and time runs backward
     for (int i = 0; i < n; ++i) lambda_[i].set(lane, a.y[i].v);
     for (int i = 0; i < form::discretes; ++i) held_.d[i].adjoint().set(lane, a.d[i].v);
     for (int j = 0; j < form::params; ++j) {
@@ -176,6 +176,7 @@ class adjoint_sweep {
   void through_step() {
     enter_rows();
     const auto goes_on = mask_of<Real>::from_bits(steps_);
+    h_ = select(goes_on, h_, Real(0.0));
     vec<Real, n> weight;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { weight[i] = select(goes_on, lambda_[i], Real(0.0)); });
     const auto to_start = transposed_step(weight);
@@ -210,10 +211,14 @@ class adjoint_sweep {
     return r;
   }
 
+  /// Move k behind the step of a lane.
+  double move_of(int lane, int k) const {
+    return (steps_ >> lane & 1u) == 0 ? 0.0 : of_[lane]->row(row_[lane], row::width)[row::due + k];
+  }
   bool any_moves() const {
     bool r = false;
     for (int lane = 0; lane < W; ++lane)
-      for (int k = 0; k < row::moves; ++k) r = r || of_[lane]->row(row_[lane], row::width)[row::due + k] != 0.0;
+      for (int k = 0; k < row::moves; ++k) r = r || move_of(lane, k) != 0.0;
     return r;
   }
   /// The moves behind a step that lands (event/locate.hpp): with f = f(y) at its end, y <- y + d f + d (f* - f) / 2, f <- f* = f(y + d f) for
@@ -227,7 +232,7 @@ class adjoint_sweep {
     y[0] = step<Method>(f, solution_point<Real, n>{t_, y_, f(t_, y_)}, h_).y1;
     rate[0] = f(t[0], y[0]);
     for (int k = 0; k <= last; ++k) {
-      for (int lane = 0; lane < W; ++lane) d[k].set(lane, of_[lane]->row(row_[lane], row::width)[row::due + k]);
+      for (int lane = 0; lane < W; ++lane) d[k].set(lane, move_of(lane, k));
       if (k == last) break;
       const auto there = f(t[k] + d[k], detail::advance(y[k], d[k], rate[k]));
       const auto moves = d[k] != Real(0.0);
