@@ -7,9 +7,13 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <random>
+#include <string>
 #include <vector>
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
+
+#include "event_runs.hpp"
 
 namespace saltus::test {
 
@@ -20,6 +24,9 @@ template <class Number>
 struct loops_of {
   using real = Number;
   static constexpr std::size_t count = 13;  ///< parameters, in the order of the model; then x and y at the start
+  static inline const std::vector<std::string> names = {"x_rate", "y_rate", "x_low",  "x_high", "y_low",
+                                                        "y_high", "x_mark", "y_mark", "keep",   "add",
+                                                        "mix",    "dose",   "period", "x",      "y"};
   std::array<real, count + 2> p;
 
   struct end {
@@ -95,5 +102,35 @@ struct loops_of {
   }
 };
 using loops = loops_of<long double>;
+
+/// The numbers of `count` random trajectories; a quarter of them have two identical quantities, so that their events are simultaneous.
+inline std::vector<std::vector<double>> random_loops(std::size_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  const auto draw = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
+  std::vector<std::vector<double>> rows;
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<double> p = {draw(0.5, 2),    draw(0.5, 2),    draw(-2, -0.6),  draw(0.6, 2),  draw(-2, -0.6),
+                             draw(0.6, 2),    draw(-0.5, 0.5), draw(-0.5, 0.5), draw(-1, 1.2), draw(-0.5, 0.5),
+                             draw(-0.5, 0.5), draw(-0.5, 0.5), draw(0.3, 1.2),  draw(-2, 2),   draw(-2, 2)};
+    if (n % 4 == 0) p[1] = p[0], p[4] = p[2], p[5] = p[3], p[7] = p[6], p[14] = p[13];
+    // The events are also independent: resets change nothing, and all targets lie behind the marks.
+    if (n % 8 == 0)
+      p[8] = 1, p[9] = p[10] = 0, p[2] = p[4] = draw(0.6, 1), p[3] = p[5] = draw(0.6, 1),
+      p[13] = p[14] = draw(-2, -0.6);
+    if (n % 16 == 0) p[3] = p[2], p[5] = p[4];  // switching changes no target
+    rows.push_back(p);
+  }
+  return rows;
+}
+/// The settings of a run of these trajectories.
+inline std::vector<std::string> settings_of(const std::vector<std::vector<double>>& rows) {
+  std::vector<std::string> settings;
+  for (std::size_t i = 0; i < loops::names.size(); ++i) {
+    std::vector<double> column;
+    for (const auto& row : rows) column.push_back(row[i]);
+    settings.push_back(set("sweep.zip." + loops::names[i], column));
+  }
+  return settings;
+}
 
 }  // namespace saltus::test

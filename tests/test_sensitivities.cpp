@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -800,34 +799,15 @@ void compare(double value, const loops& at, std::size_t direction, std::size_t q
                                  exact.forward[q], exact.backward[q], fmt::join(at.p, " "));
 }
 
-/// Compares `count` random trajectories; a quarter of them have two identical quantities, so that their events are simultaneous.
+/// Compares `count` random trajectories.
 catch_of_hunt hunt(std::size_t count, unsigned seed, const std::vector<std::size_t>& directions,
                    const std::vector<std::string>& how) {
-  std::mt19937_64 random(seed);
-  const auto draw = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
-  std::vector<std::vector<double>> rows;
-  for (std::size_t n = 0; n < count; ++n) {
-    std::vector<double> p = {draw(0.5, 2),    draw(0.5, 2),    draw(-2, -0.6),  draw(0.6, 2),  draw(-2, -0.6),
-                             draw(0.6, 2),    draw(-0.5, 0.5), draw(-0.5, 0.5), draw(-1, 1.2), draw(-0.5, 0.5),
-                             draw(-0.5, 0.5), draw(-0.5, 0.5), draw(0.3, 1.2),  draw(-2, 2),   draw(-2, 2)};
-    if (n % 4 == 0) p[1] = p[0], p[4] = p[2], p[5] = p[3], p[7] = p[6], p[14] = p[13];
-    // The events are also independent: resets change nothing, and all targets lie behind the marks.
-    if (n % 8 == 0)
-      p[8] = 1, p[9] = p[10] = 0, p[2] = p[4] = draw(0.6, 1), p[3] = p[5] = draw(0.6, 1),
-      p[13] = p[14] = draw(-2, -0.6);
-    if (n % 16 == 0) p[3] = p[2], p[5] = p[4];  // switching changes no target
-    rows.push_back(p);
-  }
-  const std::vector<std::string> names = {"x_rate", "y_rate", "x_low", "x_high", "y_low",  "y_high", "x_mark", "y_mark",
-                                          "keep",   "add",    "mix",   "dose",   "period", "x",      "y"};
+  const auto rows = random_loops(count, seed);
+  const auto& names = loops::names;
   std::vector<std::string> asked;
   for (const std::size_t i : directions) asked.push_back(i < loops::count ? names[i] : "initial." + names[i]);
   auto settings = with({"rtol=1e-10", "atol=1e-12", by(asked)}, how);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    std::vector<double> column;
-    for (const auto& row : rows) column.push_back(row[i]);
-    settings.push_back(set("sweep.zip." + names[i], column));
-  }
+  settings = with(settings, settings_of(rows));
   const auto r = run(test_model("two_loops"), settings);
   catch_of_hunt all;
   for (std::size_t n = 0; n < count; ++n) {

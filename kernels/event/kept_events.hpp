@@ -37,7 +37,7 @@ struct way_to_landing<Real, true> {
 
 /// The rows of an event, in the order of a trajectory. There is one transition, and one mode if the model has `mode`, for every round of
 /// event iteration.
-enum class event_row {
+enum class row_kind {
   entry =
       1,  ///< the point at which an event is due, with guards on the sides of the step, and the due guards and time events
   entry_at_end = 2,   ///< the same at the end of the time span
@@ -61,7 +61,7 @@ SALTUS_FN due_events<E, Real> nothing_due() {
 template <class E, class Real, class Run>
 SALTUS_FN void keep_mode(const instance<E, Real>& x, mask_of<Real> where, const Run& run) {
   if constexpr (E::form::kinds::has_mode)
-    run.events.keep_event(x, event_row::mode, x.t, E::form::guard_values(x.t, x.y, x.constants), nothing_due<E, Real>(),
+    run.events.keep_event(x, row_kind::mode, x.t, E::form::guard_values(x.t, x.y, x.constants), nothing_due<E, Real>(),
                           where);
 }
 
@@ -71,7 +71,7 @@ SALTUS_FN_COLD void keep_start(const instance<E, Real>& x, mask_of<Real> where, 
   auto at_zero = nothing_due<E, Real>();
   each<E::ng>([&](int i)
                   SALTUS_INLINE_LAMBDA { at_zero.guard[i] = select(is_zero_at_start(x, i), Real(1.0), Real(0.0)); });
-  run.events.keep_event(x, event_row::start, x.t + rounding_of_time(x, x.t), x.constants.guard_values, at_zero, where);
+  run.events.keep_event(x, row_kind::start, x.t + rounding_of_time(x, x.t), x.constants.guard_values, at_zero, where);
 }
 
 /// Keeps the point at which `due` events fire. Their times are taken to move.
@@ -93,15 +93,15 @@ SALTUS_FN_COLD void keep_entry(instance<E, Real>& x, const vec<Real, E::ng>& of_
       const auto two = is_item_up_to(x, i, 1, together_with(x, x.t));
       undefine(x, where & two & (due.time_event[i] > Real(0.5)), sensitivity::order);
     });
-  const auto keep = [&](event_row row, mask_of<Real> lanes) SALTUS_INLINE_LAMBDA {
+  const auto keep = [&](row_kind row, mask_of<Real> lanes) SALTUS_INLINE_LAMBDA {
     if (any(lanes)) run.events.keep_event(x, row, x.t, x.constants.guard_values, due, lanes);
   };
-  keep(event_row::entry, where & !at_knot & !at_end);
-  keep(event_row::entry_at_end, where & !at_knot & at_end);
-  keep(event_row::entry_at_knot, where & at_knot);
+  keep(row_kind::entry, where & !at_knot & !at_end);
+  keep(row_kind::entry_at_end, where & !at_knot & at_end);
+  keep(row_kind::entry_at_knot, where & at_knot);
   auto field = x;
   field.y = x.f;
-  run.events.keep_event(field, event_row::field, x.t, x.constants.guard_values, due, where);
+  run.events.keep_event(field, row_kind::field, x.t, x.constants.guard_values, due, where);
   x.constants.guard_values = there;
 }
 

@@ -173,7 +173,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     const with_rate<vec<Real, E::ng>> at_landing{g, x.rate};
     const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
     const auto seen = guards_after(x, g, due.guard, from, before_root);
-    if constexpr (E::gradient) run.events.keep_event(x, event_row::transition, x.t, seen, due, active);
+    if constexpr (E::gradient) run.events.keep_event(x, row_kind::transition, x.t, seen, due, active);
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, seen, due, rules, tol);
@@ -213,7 +213,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
   look_ahead(x, where, tol);
   if constexpr (E::directions > 0) end_event(x, where, tol, way, run);
   if constexpr (E::gradient)
-    run.events.keep_event(x, event_row::departure, x.t, x.constants.guard_values, nothing_due<E, Real>(),
+    run.events.keep_event(x, row_kind::departure, x.t, x.constants.guard_values, nothing_due<E, Real>(),
                           where & is_under_way(x));
   return jumps;
 }

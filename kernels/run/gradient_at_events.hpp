@@ -56,15 +56,15 @@ class adjoint_at_events {
   sensitivity pass(const double* at, const inputs& of, const abi::settings& settings, adjoints<E>& a) {
     settings_ = &settings;
     load(at, of);
-    switch (static_cast<event_row>(static_cast<int>(-at[1]))) {
-      case event_row::entry: return enter(at, sensitivity::defined, a);
-      case event_row::entry_at_end: return enter(at, sensitivity::at_end, a);
-      case event_row::entry_at_knot: return enter(at, sensitivity::order, a);
-      case event_row::transition: return call(at, true, of, a);
-      case event_row::mode: return call(at, false, of, a);
-      case event_row::departure: return depart(a);
-      case event_row::start: return begin(at, of, a);
-      case event_row::field: f_ = point(); return sensitivity::defined;
+    switch (static_cast<row_kind>(static_cast<int>(-at[1]))) {
+      case row_kind::entry: return enter(at, sensitivity::defined, a);
+      case row_kind::entry_at_end: return enter(at, sensitivity::at_end, a);
+      case row_kind::entry_at_knot: return enter(at, sensitivity::order, a);
+      case row_kind::transition: return call(at, true, of, a);
+      case row_kind::mode: return call(at, false, of, a);
+      case row_kind::departure: return depart(a);
+      case row_kind::start: return begin(at, of, a);
+      case row_kind::field: f_ = point(); return sensitivity::defined;
     }
     return sensitivity::not_finite;
   }

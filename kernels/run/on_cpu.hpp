@@ -43,7 +43,7 @@ struct events_to_host {
     saltus::keep_landing(x, way, where, trajectories);
   }
   template <class E, class Real>
-  SALTUS_FN void keep_event(const instance<E, Real>& x, event_row kind, Real t, const vec<Real, E::ng>& g,
+  SALTUS_FN void keep_event(const instance<E, Real>& x, row_kind kind, Real t, const vec<Real, E::ng>& g,
                             const due_events<E, Real>& due, mask_of<Real> where) const {
     saltus::keep_event(x, kind, t, g, due, where, trajectories);
   }

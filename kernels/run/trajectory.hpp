@@ -139,7 +139,7 @@ SALTUS_FN_COLD void keep_landing(const instance<E, pack<T, W>>& x, const way_to_
 
 /// Keeps a row of an event at time t, with the guards g.
 template <class E, class T, int W>
-SALTUS_FN_COLD void keep_event(const instance<E, pack<T, W>>& x, event_row kind, pack<T, W> t,
+SALTUS_FN_COLD void keep_event(const instance<E, pack<T, W>>& x, row_kind kind, pack<T, W> t,
                                const vec<pack<T, W>, E::ng>& g, const due_events<E, pack<T, W>>& due,
                                mask_of<pack<T, W>> where, trajectory* all) {
   using row = trajectory_row<E>;
