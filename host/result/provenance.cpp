@@ -175,6 +175,7 @@ const std::map<std::string_view, value_writer> value_writers = {
        for (const auto* list : {&p.model.states, &p.model.outputs})
          for (const quantity& q : *list)
            if (const double weight = p.gradient_weights[k++]; weight != 0) weights.insert("final_" + q.name, weight);
+       if (const double weight = p.gradient_weights[k]; weight != 0) weights.insert("t_final", weight);
        return inline_text(weights);
      }},
     {"gradient.parameters",

@@ -126,12 +126,13 @@ void read_weights(reading& r, const field& of) {
   std::vector<std::string> outcomes;
   for (const auto* list : {&r.model.states, &r.model.outputs})
     for (const quantity& q : *list) outcomes.push_back("final_" + q.name);
+  outcomes.push_back("t_final");
   r.plan.gradient_weights.assign(outcomes.size(), 0.0);
   bool any = false;
   for (const field& weight : of.entries()) {
     const auto outcome = std::find(outcomes.begin(), outcomes.end(), weight.key());
     if (outcome == outcomes.end())
-      weight.fail_key(fmt::format("gradients are of final values of states and outputs; {}",
+      weight.fail_key(fmt::format("gradients are of final values of states and outputs, and of t_final; {}",
                                   suggest(weight.key(), names(outcomes.begin(), outcomes.end()))));
     r.plan.gradient_weights[static_cast<std::size_t>(outcome - outcomes.begin())] = weight.number();
     any = any || weight.number() != 0;

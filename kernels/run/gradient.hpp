@@ -128,6 +128,7 @@ class adjoint_sweep {
     };
     for (int i = 0; i < n; ++i) add(y[i], settings.gradient_weights[i]);
     for (int i = 0; i < form::outputs; ++i) add(outputs[i], settings.gradient_weights[n + i]);
+    add(form::model_time(t), settings.gradient_weights[n + form::outputs]);
     sweep(tape_.size(), held_size_);
     for (int i = 0; i < n; ++i) lambda_[i] = y[i].adjoint();
     for (int lane = 0; lane < W; ++lane) {
