@@ -37,7 +37,7 @@ class adjoint_sweep {
       begin(some, batch);
       end_at_last_rows(settings);
       while (through_events(settings, batch)) through_step();
-      through_start();
+      through_start(batch);
       bool finite = true;
       for (int lane = 0; lane < some; ++lane) finite = store(lane, settings, batch.count, results) && finite;
       if (finite) return;
@@ -147,6 +147,7 @@ class adjoint_sweep {
         if (at[1] > 0.0) break;
         if constexpr (row::has_events) pass_event(lane, at, settings, batch);
       }
+      at_events_[lane].t.v = 0.0;  // a step ends at a fixed time
       if (row_[lane] >= 0) steps_ |= 1u << lane;
       else row_[lane] = 0;
     }
@@ -222,44 +223,56 @@ class adjoint_sweep {
       for (int k = 0; k < row::moves; ++k) r = r || move_of(lane, k) != 0.0;
     return r;
   }
-  /// The moves behind a step that lands (event/locate.hpp): with f = f(y) at its end, y <- y + d f + d (f* - f) / 2, f <- f* = f(y + d f) for
-  /// each parabola, and at last y <- y + d f. `lambda` becomes the adjoint at the end of the step.
-  void through_moves(vec<Real, n>& lambda) {
-    constexpr int last = row::moves - 1;
-    const auto f = [&](const Real& t, const vec<Real, n>& y) { return form::rhs(t, y, constants_); };
+  /// The moves behind a step that lands (event/locate.hpp): from y and f = f(y) at its end, y <- y + d f + d (f* - f) / 2 and
+  /// f <- f* = f(y + d f) along each parabola, and at last y <- y + d f.
+  struct way_behind_step {
     vec<Real, row::moves> d, t;
-    vec<Real, n> y[row::moves], rate[row::moves];
-    t[0] = t_ + h_;
-    y[0] = step<Method>(f, solution_point<Real, n>{t_, y_, f(t_, y_)}, h_).y1;
-    rate[0] = f(t[0], y[0]);
-    for (int k = 0; k <= last; ++k) {
-      for (int lane = 0; lane < W; ++lane) d[k].set(lane, move_of(lane, k));
-      if (k == last) break;
-      const auto there = f(t[k] + d[k], detail::advance(y[k], d[k], rate[k]));
-      const auto moves = d[k] != Real(0.0);
-      t[k + 1] = t[k] + d[k];
+    vec<Real, n> y[row::moves], rate[row::moves];  ///< before each move
+
+    /// The point on the tangent at which f* of move k is.
+    vec<Real, n> aim(int k) const { return detail::advance(y[k], d[k], rate[k]); }
+  };
+  way_behind_step follow_moves() const {
+    const auto f = [&](const Real& t, const vec<Real, n>& y) { return form::rhs(t, y, constants_); };
+    way_behind_step way;
+    for (int k = 0; k < row::moves; ++k)
+      for (int lane = 0; lane < W; ++lane) way.d[k].set(lane, move_of(lane, k));
+    way.t[0] = t_ + h_;
+    way.y[0] = step<Method>(f, solution_point<Real, n>{t_, y_, f(t_, y_)}, h_).y1;
+    way.rate[0] = f(way.t[0], way.y[0]);
+    for (int k = 0; k + 1 < row::moves; ++k) {
+      const Real d = way.d[k];
+      way.t[k + 1] = way.t[k] + d;
+      const auto there = f(way.t[k + 1], way.aim(k));
       each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-        y[k + 1][i] = fma(d[k], rate[k][i], y[k][i]) + Real(0.5) * d[k] * (there[i] - rate[k][i]);
-        rate[k + 1][i] = select(moves, there[i], rate[k][i]);
+        const Real rate = way.rate[k][i];
+        way.y[k + 1][i] = fma(d, rate, way.y[k][i]) + Real(0.5) * d * (there[i] - rate);
+        way.rate[k + 1][i] = select(d != Real(0.0), there[i], rate);
       });
     }
-    vec<Real, n> of_rate;
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { of_rate[i] = d[last] * lambda[i]; });
-    for (int k = last - 1; k >= 0; --k) {
-      const auto moves = d[k] != Real(0.0);
-      vec<Real, n> of_there;
+    return way;
+  }
+  /// `lambda`, the adjoint at the landing point, becomes that at the end of the step.
+  void through_moves(vec<Real, n>& lambda) {
+    const auto way = follow_moves();
+    vec<Real, n> of_rate, of_there;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { of_rate[i] = way.d[row::moves - 1] * lambda[i]; });
+    for (int k = row::moves - 2; k >= 0; --k) {
+      const Real d = way.d[k];
+      const auto moves = d != Real(0.0);
+      if (none(moves)) continue;
       each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-        const Real half = Real(0.5) * d[k] * lambda[i];
+        const Real half = Real(0.5) * d * lambda[i];
         of_there[i] = select(moves, of_rate[i] + half, Real(0.0));
         of_rate[i] = select(moves, half, of_rate[i]);
       });
-      const auto by = through_rhs(t[k] + d[k], detail::advance(y[k], d[k], rate[k]), of_there);
+      const auto by = through_rhs(way.t[k + 1], way.aim(k), of_there);
       each<n>([&](int i) SALTUS_INLINE_LAMBDA {
         lambda[i] = select(moves, lambda[i] + by[i], lambda[i]);
-        of_rate[i] = select(moves, fma(d[k], by[i], of_rate[i]), of_rate[i]);
+        of_rate[i] = select(moves, fma(d, by[i], of_rate[i]), of_rate[i]);
       });
     }
-    const auto by = through_rhs(t[0], y[0], of_rate);
+    const auto by = through_rhs(way.t[0], way.y[0], of_rate);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda[i] += by[i]; });
   }
   /// f_y^T weight.
@@ -302,16 +315,17 @@ class adjoint_sweep {
   }
 
   /// From the states and discrete variables at the start to parameters and initial values.
-  void through_start() {
+  void through_start(const abi::batch& batch) {
     for (int lane = 0; lane < W; ++lane) row_[lane] = 0;
     enter_rows();
+    const Real t_begin = column(batch.t_begin, 0, batch);  // of the model
     vec<Real, form::discretes> of_discretes;
     for (int i = 0; i < form::discretes; ++i) of_discretes[i] = held_.d[i].adjoint();
     auto y = inputs(y_);  // clears the adjoints of the last step
     tape_.rewind(held_size_);
     auto d = held_.d;
     for (int i = 0; i < form::discretes; ++i) d[i] = number(default_discrete<typename E::Model>(i));
-    set_initial<form>(form::model_time(number(t_)), y, held_.p, d, held_.pieces.data, given_);
+    set_initial<form>(number(t_begin), y, held_.p, d, held_.pieces.data, given_);
     const auto weigh = [](const number& result, const Real& weight) {
       if (result.on != nullptr) result.adjoint() += weight;
     };

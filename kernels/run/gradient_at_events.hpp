@@ -5,12 +5,12 @@
 //     lambda- = phi_y^T (lambda+, mu+) - r g_y^T,     mu- = phi_d^T (lambda+, mu+) - r g_d^T
 //     dJ/dp gains phi_p^T (lambda+, mu+) - r g_p
 //
-// (Y. Cao, S. Li, L. Petzold, R. Serban, SIAM J. Sci. Comput. 24 (2003) 1076, for the steps; the transpose of Galan, Feehery, Barton 1999
-// for the events). The rows of an event are passed from the last to the first, each by a sweep of a tape over one call of the model. A time
-// event has the derivative a of its time, which goes on to the point at which that time was computed, the departure before.
+// (H. Zhang, S. Abhyankar, E. Constantinescu, M. Anitescu, IEEE Trans. Circuits Syst. I 64 (2017) 1247). The rows of an event are passed
+// from the last to the first, each by a sweep of a tape over one call of the model. For a time event, a is the derivative by its time,
+// and goes on to the point at which that time was computed: the departure before.
 //
-// Derivatives are by all requested parameters at once, so whether two times move together is decided by their derivatives by everything
-// that may change.
+// The sweep does not know how the state depends on the parameters. Two times move together for certain if they have the same derivatives
+// by the state and by the parameters.
 #pragma once
 
 #include "event/carried.hpp"
@@ -29,9 +29,8 @@ struct adjoints {
   Real t;                                     ///< the time of the event
   vec<Real, E::form::time_events> next_time;  ///< of each time event
   // To be judged where the next times were computed:
-  vec<Real, E::form::time_events>
-      watched;     ///< why a time event must not move apart from the others: a saltus::sensitivity
-  bool must_stay;  ///< nor move at all
+  vec<Real, E::form::time_events> watched;  ///< a saltus::sensitivity: the reason if it moves apart from the others
+  bool must_stay;                           ///< or if it moves at all
 };
 
 /// Passes the rows of events of one instance at a time, backward.
@@ -205,7 +204,8 @@ class adjoint_at_events {
       a.watched[i].v = 0.0;
       if (why == sensitivity::defined) continue;
       const auto by = of(next[i], Real(1.0));
-      const bool apart = (a.must_stay && moves(by)) || (any && !move_together(first, by));
+      const bool follows = by.t.v != 0.0;  // the time of the event at which it was computed
+      const bool apart = (a.must_stay && (follows || moves(by))) || (any && (follows || !move_together(first, by)));
       if (apart) reason = why;
       if (!any) first = by;
       any = true;
@@ -242,14 +242,13 @@ class adjoint_at_events {
   /// Before the event: the derivative by its time goes to the guard that determines it, else to the first time event. `special` tells of the
   /// end of the span, where a time event must stay, and of a knot (`order`), where all times must.
   sensitivity enter(const double* at, sensitivity special, adjoints<E>& a) {
-    const auto& f = f_;
-    const Real of_time = a.t + along_field(a, f);
+    const Real of_time = a.t + along_field(a, f_);
     a.t = Real(0.0);
     if (special == sensitivity::order) {
       watch_time_events(at, special, true, a);
       return sensitivity::defined;
     }
-    const auto guards = through_guards(at, f, of_time, a);
+    const auto guards = through_guards(at, of_time, a);
     const int time_events = watch_time_events(at, special, guards.count > 0, a);
     if (guards.count == 0) hand_to_time_event(at, of_time, a);
     return guards.apart || (time_events > 0 && guards.move) ? sensitivity::order : sensitivity::defined;
@@ -258,12 +257,12 @@ class adjoint_at_events {
     int count = 0;
     bool apart = false, move = false;  ///< their times move apart; the first one's moves
   };
-  due_guards_report through_guards([[maybe_unused]] const double* at, [[maybe_unused]] const vec<Real, n>& f,
-                                   [[maybe_unused]] Real of_time, [[maybe_unused]] adjoints<E>& a) {
+  due_guards_report through_guards([[maybe_unused]] const double* at, [[maybe_unused]] Real of_time,
+                                   [[maybe_unused]] adjoints<E>& a) {
     due_guards_report r;
     if constexpr (E::ng > 0) {
       const auto g = form::guard_values(t_, y_, held_);
-      const auto rate = form::guards_along(t_.value, point(), f, constants_).rate;
+      const auto rate = form::guards_along(t_.value, point(), f_, constants_).rate;
       derivatives first;
       for (int i = 0; i < E::ng; ++i) {
         if (!is_due(at, i)) continue;
