@@ -189,10 +189,9 @@ struct plan {
   bool sensitivities_in_error = false;
 
   // the gradient of one outcome
-  std::vector<target> gradient;       ///< by these parameters and initial values (called initial.NAME)
-  std::vector<int> gradient_numbers;  ///< the same, as kernels take them
-  std::vector<double>
-      gradient_weights;  ///< [state, output, t_final] of final values in the outcome; empty: no gradient
+  std::vector<target> gradient;          ///< by these parameters and initial values (called initial.NAME)
+  std::vector<int> gradient_numbers;     ///< the same, as kernels take them
+  std::vector<double> gradient_weights;  ///< [state, output, t_final] in the outcome; empty: no gradient
 
   int exponents = 0;  ///< number of Lyapunov exponents, the largest ones
   double exponents_from =
