@@ -7,6 +7,7 @@
 #include "engine/samples.hpp"
 #include "engine/stiffness.hpp"
 #include "event/carried.hpp"
+#include "event/kept_events.hpp"
 #include "event/rows_at_start.hpp"
 
 namespace saltus {

@@ -9,6 +9,7 @@
 
 #include "engine/trial.hpp"
 #include "event/detect.hpp"
+#include "event/kept_events.hpp"
 #include "event/rounding.hpp"
 
 namespace saltus {

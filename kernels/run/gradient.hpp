@@ -4,7 +4,8 @@
 //     lambda_k = (dF/dy)^T lambda_{k+1},     dJ/dp = sum over k of (dF/dp)^T lambda_{k+1} + (dy_0/dp)^T lambda_0
 //
 // with lambda = dJ/dy at the end (Hager, Numer. Math. 87 (2000) 247; Sandu, ICCS 2006). This is the derivative of what was computed, with
-// the lengths of the steps as constants, like that of form/sensitivities.hpp. F is the method's own `step`.
+// the lengths of the steps as constants, like that of form/sensitivities.hpp. F is the method's own `step`. Events between steps are passed
+// lane by lane (run/gradient_at_events.hpp).
 #pragma once
 
 #include "abi/sensitivity.hpp"

@@ -1,7 +1,7 @@
 // The adjoint of an event: that of event/derivatives_at_events.hpp. With lambda+ and mu+ the derivatives of J by the states and discrete
 // variables after the event, at a fixed time, and phi all transitions and modes at that time,
 //
-//     a = lambda+ (phi_y f- + phi_t - f+),     r = a / (g_t + g_y f-)
+//     a = (lambda+, mu+) (phi_y f- + phi_t) - lambda+ f+,     r = a / (g_t + g_y f-)
 //     lambda- = phi_y^T (lambda+, mu+) - r g_y^T,     mu- = phi_d^T (lambda+, mu+) - r g_d^T
 //     dJ/dp gains phi_p^T (lambda+, mu+) - r g_p
 //
