@@ -235,6 +235,9 @@ TEST(Gradients, PassEventsOfAllKinds) {
       {"impact_oscillator",
        {"t=[0.0,10.0]", "sweep.frequency={from=2.5,to=3.0,count=9}"},
        {"restitution", "frequency"}},
+      {test_model("moving_table"),
+       {"t=[0.0,1.8]", "sweep.phase={from=0.0,to=6.0,count=13}"},
+       {"amplitude", "frequency", "phase", "restitution", "gravity"}},
       // ends at an event, whose time moves
       {"ball_drag", {"v_min=0.5", "t=[0.0,30.0]"}, {"gravity", "drag", "restitution", "v_min"}},
       // discrete variables, `mode`, backward in time
@@ -387,6 +390,8 @@ TEST(Gradients, AreRefusedByName) {
     return "accepted";
   };
   expect(with_weights("stick_slip", "final_position=1.0"), "which slides (along ");
+  expect(with_weights(test_model("patients"), "final_central=1.0", {"records.dose='rows.csv'"}),
+         "which has recorded time events (dose)");
   expect(with_weights("bouncing_ball", "final_height=1.0", {"concurrency={ time = 1e-7, value = 1e-6 }"}),
          "with concurrency");
   expect(with_weights("four_bar", "final_x=1.0"), "not of the form dy/dt = f(t, y)");
