@@ -1,9 +1,13 @@
 // Gradients of one outcome by the discrete adjoint: against closed forms, and against derivatives in forward mode.
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -391,8 +395,11 @@ TEST(Gradients, AreRefusedByName) {
     return "accepted";
   };
   expect(with_weights("stick_slip", "final_position=1.0"), "which slides (along ");
-  expect(with_weights(test_model("patients"), "final_central=1.0", {"records.dose='rows.csv'"}),
+  const auto rows = std::filesystem::temp_directory_path() / fmt::format("saltus_gradients_{}.csv", ::getpid());
+  std::ofstream(rows) << "id,time,amount,rate\n0,1,2,3\n";
+  expect(with_weights(test_model("patients"), "final_central=1.0", {fmt::format("records.dose='{}'", rows.string())}),
          "which has recorded time events (dose)");
+  std::filesystem::remove(rows);
   expect(with_weights("bouncing_ball", "final_height=1.0", {"concurrency={ time = 1e-7, value = 1e-6 }"}),
          "with concurrency");
   expect(with_weights("four_bar", "final_x=1.0"), "not of the form dy/dt = f(t, y)");
