@@ -1,4 +1,4 @@
-// What a gradient keeps of an event (run/trajectory.hpp): the points at which the model's functions are called, and with what. The conditions
+// A gradient keeps rows of every event (run/trajectory.hpp): the points at which the model's functions are called, and with what. The conditions
 // under which there is no derivative are those of event/derivatives_at_events.hpp. They do not know how the times of events depend on the
 // parameters, so they are answered by the sweep (run/gradient_at_events.hpp) where that matters.
 #pragma once
