@@ -154,8 +154,10 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
   x.sample = Integer(int64(0));
-  constexpr int64 first_look = looks_for_stiffness::first;
-  x.next_look = Integer(run.settings.max_steps < first_look ? run.settings.max_steps : first_look);
+  if constexpr (E::watch_stiffness) {
+    constexpr int64 first_look = looks_for_stiffness::first;
+    x.next_look = Integer(run.settings.max_steps < first_look ? run.settings.max_steps : first_look);
+  }
   if constexpr (E::bounds_log) x.logged[0] = Integer(int64(0));
   abi::each_counter(x, x, [](auto& count, auto&) SALTUS_INLINE_LAMBDA { count = Integer(int64(0)); });
   each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {

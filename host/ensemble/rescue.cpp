@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t handed_over_per_lane = 32;
 
 bool rescues(fallback_integrator::duty what) {
-  return what == fallback_integrator::duty::rescue || what == fallback_integrator::duty::rescue_of_stiff;
+  return what == fallback_integrator::duty::rescue || what == fallback_integrator::duty::last_rescue;
 }
 
 /// The plan of a run for its fallback integrator: after a change of the method = "auto" an implicit method; for rescue a tenth of the
@@ -50,7 +50,7 @@ bool is_of(fallback_integrator::duty what, status why, const model& m) {
     case fallback_integrator::duty::hand_over: return why == status::stiff;
     case fallback_integrator::duty::hand_over_for_long: return why == status::stiff_for_long;
     case fallback_integrator::duty::rescue:
-    case fallback_integrator::duty::rescue_of_stiff: return is_rescued_from(why, m);
+    case fallback_integrator::duty::last_rescue: return is_rescued_from(why, m);
   }
   return false;
 }
@@ -78,7 +78,7 @@ std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
     const auto why = static_cast<status>(chunk.status[i]);
     if (!is_of(duty_, why, plan_.model)) continue;
     slots.push_back(static_cast<long long>(i));
-    if (rescues(duty_)) chunk.exception[i] = chunk.status[i];
+    if (rescues(duty_) && chunk.exception[i] == 0) chunk.exception[i] = chunk.status[i];
     chunk.status[i] = static_cast<unsigned char>(status::interrupted);
   }
   return slots;
@@ -227,7 +227,7 @@ fallback_integrators::fallback_integrators(const plan& p, const cancellation& st
       rescue_(p, fallback_integrator::duty::rescue, stop, tick),
       stiff_(p, fallback_integrator::duty::hand_over, stop, tick),
       lasting_(p, fallback_integrator::duty::hand_over_for_long, stop, tick),
-      last_(p, fallback_integrator::duty::rescue_of_stiff, stop, tick) {}
+      last_(p, fallback_integrator::duty::last_rescue, stop, tick) {}
 
 // A rescued instance may prove stiff.
 void fallback_integrators::carry_on(chunk_data& chunk, const cancellation& stop) {

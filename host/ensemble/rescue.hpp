@@ -1,7 +1,7 @@
 // A fallback integrator continues instances from the last accepted point where another module gave up. Instances that lanes cannot settle
 // (events that they cannot order, a step at its floor, a NaN) are rescued one at a time, by slower, conservative means. With method = "auto",
-// instances that became too stiff for the explicit method are handed over to an implicit one, or to another one if stiffness will last; what
-// these cannot settle is rescued by the latter.
+// instances that became too stiff for the explicit method are handed over to an implicit one, or to another one if stiffness will last; the last
+// rescue, by the latter, takes what is left.
 #pragma once
 
 #include <exception>
@@ -26,7 +26,7 @@ bool is_rescued_from(status why, const model& m);
 
 class fallback_integrator {
  public:
-  enum class duty { rescue, hand_over, hand_over_for_long, rescue_of_stiff };
+  enum class duty { rescue, hand_over, hand_over_for_long, last_rescue };
 
   /// `stop` ends the compilation of the module; `tick` is called at intervals while it lasts.
   fallback_integrator(const plan& p, duty what, cancellation stop, std::function<void()> tick = {});

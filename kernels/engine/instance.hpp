@@ -330,8 +330,7 @@ struct instance : abi::counters<typename Real::integer>,
 
   vec<integer, E::form::tables> piece, cycle;  ///< position of the instance in each table (engine/pieces.hpp)
   integer slot, sample, status;
-  integer
-      next_look;  ///< for stiffness, as a count of trial steps, or the budget of these (engine/stiffness.hpp); if stiffness is watched
+  integer next_look;  ///< for stiffness, as a count of trial steps (engine/stiffness.hpp); if stiffness is watched
 
   /// Knots of tables, breaking points of delays and ends of windows need no landing.
   static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::form::delay_count > 0 || E::stops_at_windows;

@@ -85,6 +85,7 @@ SALTUS_FN_COLD void look_at_lane(instance<E, pack<T, W>>& x, int lane, const tol
   const int64 next = trials + (looks > 0 ? when::again : quiet);
   x.next_look.set(lane, static_cast<integer_of<T>>(next < budget ? next : budget));
 }
+
 /// The same for every lane of `where`.
 template <class E, class Real>
 SALTUS_FN_COLD void look_for_stiffness(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {

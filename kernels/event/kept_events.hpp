@@ -1,6 +1,6 @@
 // A gradient keeps rows of every event (run/trajectory.hpp): the points at which the model's functions are called, and with what. The conditions
-// under which there is no derivative are those of event/derivatives_at_events.hpp. They do not know how the times of events depend on the
-// parameters, so they are answered by the sweep (run/gradient_at_events.hpp) where that matters.
+// under which there is no derivative are those of event/derivatives_at_events.hpp. Some of them depend on how the times of events move with
+// the parameters. Only the sweep knows this, so it decides these (run/gradient_at_events.hpp).
 #pragma once
 
 #include "event/derivatives_at_events.hpp"
@@ -38,8 +38,7 @@ struct way_to_landing<Real, true> {
 /// The rows of an event, in the order of a trajectory. There is one transition, and one mode if the model has `mode`, for every round of
 /// event iteration.
 enum class row_kind {
-  entry =
-      1,  ///< the point at which an event is due, with guards on the sides of the step, and the due guards and time events
+  entry = 1,          ///< where an event is due, with guards on the sides of the step, and what is due
   entry_at_end = 2,   ///< the same at the end of the time span
   entry_at_knot = 3,  ///< the same at the knot of a table, where guards may have jumped: a fixed time
   transition = 4,     ///< before a transition, with the guards that it sees
