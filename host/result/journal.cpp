@@ -180,18 +180,15 @@ void journal::fail(const std::string& why) const {
 }
 
 /// The system drops the lock when the process ends, however that happens. Another run may remove a folder that is still
-/// empty, so the call tries several times.
+/// empty, at any point between these calls, so they are tried several times.
 void journal::open() {
   constexpr int many = 100;
   const fs::path chunks = folder_ / file_of(part_);
-  for (int tries = 0; file_ < 0 && tries < many; ++tries) {
-    std::error_code failure;
-    fs::create_directory(folder_, failure);
-    if (failure) fail(failure.message());
-    file_ = ::open(chunks.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file_ < 0 && errno != ENOENT) break;
+  for (int tries = 0; file_ < 0; ++tries) {
+    const bool is_made = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST;
+    if (is_made) file_ = ::open(chunks.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file_ < 0 && (!is_made || errno != ENOENT || tries == many)) fail(std::strerror(errno));
   }
-  if (file_ < 0) fail(std::strerror(errno));
   if (auto whole = all_of_it(F_WRLCK); ::fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
     throw journal_is_taken(exit_failure, fmt::format("cannot write {}: another run is writing it: wait for it, or give "
                                                      "another name with -o FILE",

@@ -78,13 +78,15 @@ std::string why_not_ours(const fs::path& folder) {
   bool has_records = true;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     const auto name = entry.path().filename().string();
-    const auto type = entry.symlink_status(failure).type();
+    std::error_code gone;
+    const auto type = entry.symlink_status(gone).type();
     if (type == fs::file_type::not_found) continue;  // it has just been removed
     const bool is_ours = name == leases_name ? type == fs::file_type::directory
                                              : type == fs::file_type::regular && is_name_of_ours(name);
     if (!is_ours) return fmt::format("there is `{}` in it, which no journal has", printable_line(name));
     if (name.starts_with(all_chunks)) has_records = has_records && begins_as_records(entry.path());
   }
+  if (failure == std::errc::no_such_file_or_directory) return {};  // the folder has just been removed
   if (failure) return failure.message();
   return has_records || identity_in(parsed(folder / "run.json")) ? std::string()
                                                                  : "its chunks are no records of saltus";
