@@ -223,9 +223,9 @@ struct engine {
   static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
   static_assert(!gradient || (form::has_field && !form::slides && form::records == 0 && directions == 0 &&
-                              Method::is_explicit && !is_series_method<Method> && sizeof(T) == sizeof(double)),
-                "gradients are those of dy/dt = f(t, y) without slides and recorded time events, by explicit "
-                "Runge-Kutta methods in double");
+                              !is_series_method<Method> && sizeof(T) == sizeof(double)),
+                "gradients are those of dy/dt = f(t, y) without slides and recorded time events, by Runge-Kutta and "
+                "Rosenbrock methods in double");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
                 "this method has no error estimate that a certified search could go by");
   static_assert(!in_local_coordinates || (has_local_coordinates<form> && Method::is_explicit),

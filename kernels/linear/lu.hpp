@@ -143,6 +143,19 @@ struct lu {
     });
     return b;
   }
+  /// The solution x of A^T x = b.
+  SALTUS_FN_COLD vec<Number, n> solve_transposed(vec<Number, n> b) const {
+    for (int k = 0; k < n; ++k) {
+      for (int i = 0; i < k; ++i) b[k] = less_product(b[k], a[i][k], b[i]);
+      b[k] = b[k] * a[k][k];
+    }
+    for (int k = n - 2; k >= 0; --k)
+      for (int i = k + 1; i < n; ++i) b[k] = less_product(b[k], a[i][k], b[i]);
+    if (exchanges)
+      for (int k = n - 1; k >= 0; --k)
+        for (int i = k + 1; i < n; ++i) detail::swap_where(row[k] == Real(static_cast<double>(i)), b[k], b[i]);
+    return b;
+  }
 
  private:
   /// Exchanges x[k] with the row chosen for k, for begin <= k < end.

@@ -60,6 +60,26 @@ class collocation_matrix {
     subtract(Real(1.0), times(by_first_, others), z[0]);
   }
 
+  /// The same with the transposed matrix, where M is I: the steps of `solve` transposed, from the last to the first.
+  SALTUS_FN_COLD void solve_transposed(state (&z)[count]) const requires(System::kind == equations::plain) {
+    const auto of_first = times_transposed(by_first_, z[0]);
+    static_for<count - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
+      constexpr int l = decltype(before)::value + 1;
+      subtract(part<0, l>(), of_first, z[l]);
+    });
+    for (int k = 1; k < count - 1; ++k)
+      for (int l = k + 1; l < count; ++l) subtract(Real(1.0), times_transposed(rest_[k][l], z[k]), z[l]);
+    for (int k = count - 1; k > 0; --k) {
+      for (int i = k + 1; i < count; ++i) subtract(Real(1.0), times_transposed(rest_[i][k], z[i]), z[k]);
+      z[k] = pivot_[k].solve_transposed(z[k]);
+    }
+    static_for<count - 1>([&](auto after_first) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(after_first)::value + 1;
+      subtract(part<i, 0>(), z[i], z[0]);
+    });
+    z[0] = pivot_[0].solve_transposed(z[0]);
+  }
+
  private:
   Real rate_;
   mass_matrix<System, Real, n> mass_[count];
@@ -82,6 +102,15 @@ class collocation_matrix {
       Real sum = m[a][0] * x[0];
       for (int b = 1; b < n; ++b) sum = fma(m[a][b], x[b], sum);
       r[a] = sum;
+    });
+    return r;
+  }
+  SALTUS_FN static state times_transposed(const block& m, const state& x) {
+    state r;
+    each<n>([&](int b) SALTUS_INLINE_LAMBDA {
+      Real sum = m[0][b] * x[0];
+      for (int a = 1; a < n; ++a) sum = fma(m[a][b], x[a], sum);
+      r[b] = sum;
     });
     return r;
   }

@@ -4,12 +4,13 @@
 //     lambda_k = (dF/dy)^T lambda_{k+1},     dJ/dp = sum over k of (dF/dp)^T lambda_{k+1} + (dy_0/dp)^T lambda_0
 //
 // with lambda = dJ/dy at the end (Hager, Numer. Math. 87 (2000) 247; Sandu, ICCS 2006). This is the derivative of what was computed, with
-// the lengths of the steps as constants, like that of form/sensitivities.hpp. F is the method's own `step`. Events between steps are passed
-// lane by lane (run/gradient_at_events.hpp).
+// the lengths of the steps as constants, like that of form/sensitivities.hpp. F is the method's own `step`, which an implicit method transposes
+// by method/adjoint_step.hpp. Events between steps are passed lane by lane (run/gradient_at_events.hpp).
 #pragma once
 
 #include "abi/sensitivity.hpp"
-#include "event/carried.hpp"
+#include "chunk.hpp"
+#include "method/adjoint_step.hpp"
 #include "number/taped.hpp"
 #include "run/gradient_at_events.hpp"
 
@@ -33,6 +34,7 @@ class adjoint_sweep {
       slots_[lane] = slots[lane < some ? lane : 0];
       of_[lane] = &all[slots_[lane]];
     }
+    tol_ = tolerances_from<E, Real>(settings);
     for (int pass = 0; pass < 2; ++pass) {
       is_careful_ = pass == 1;
       begin(some, batch);
@@ -46,6 +48,9 @@ class adjoint_sweep {
   }
 
  private:
+  template <class, class, class, class, int>
+  friend struct detail::adjoint_step;
+
   /// Parameters, given initial values and discrete variables stay on the tape, where they gather their adjoints. Lanes without an instance
   /// are at their start.
   void begin(int some, const abi::batch& batch) {
@@ -90,6 +95,19 @@ class adjoint_sweep {
     for (int i = 0; i < E::ng; ++i) {
       constants_.guard_values[i] = get(row::guards + i);
       held_.guard_values[i] = number(constants_.guard_values[i]);
+    }
+    if constexpr (methods::has_memory<typename E::Method>) remember_line();
+  }
+
+  /// The method's memory: Newton's iteration begins on the straight line to the next row.
+  void remember_line() {
+    auto& past = constants_.past;
+    for (auto& term : past.term)
+      for (int i = 0; i < n; ++i) term[i] = Real(0.0);
+    past.h = h_;
+    for (int lane = 0; lane < W; ++lane) {
+      const int64 next = row_[lane] + 1 < of_[lane]->rows() ? row_[lane] + 1 : row_[lane];
+      for (int i = 0; i < n; ++i) past.term[0][i].set(lane, of_[lane]->row(next, row::width)[2 + i] - y_[i].get(lane));
     }
   }
 
@@ -179,11 +197,18 @@ class adjoint_sweep {
   void through_step() {
     enter_rows();
     const auto goes_on = mask_of<Real>::from_bits(steps_);
-    h_ = select(goes_on, h_, Real(0.0));
+    h_ = select(goes_on, h_, Real(Method::is_explicit ? 0.0 : 0x1p-60));  // an implicit step divides by it
     vec<Real, n> weight;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { weight[i] = select(goes_on, lambda_[i], Real(0.0)); });
     const auto to_start = transposed_step(weight);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda_[i] = select(goes_on, to_start[i], lambda_[i]); });
+  }
+
+  step_system<E, Real> equations() const { return {constants_, &tol_}; }
+  template <class... Settle>
+  auto make_step(Settle&... settle) const {
+    const auto system = equations();
+    return step<Method>(system, solution_point<Real, n>{t_, y_, system(t_, y_)}, h_, settle...);
   }
 
   /// (dF/dy)^T weight. A method that does not keep its stages runs over the tape as a whole. Otherwise only the right-hand sides do, stage by
@@ -194,16 +219,20 @@ class adjoint_sweep {
     if constexpr (row::moves > 0)
       if (any_moves()) through_moves(weight);
     vec<Real, n> r = weight;
-    if constexpr (!keeps_stages<Method>) {
+    if constexpr (!Method::is_explicit) {
+      const auto system = equations();
+      detail::adjoint_step<Method, step_system<E, Real>, adjoint_sweep, Real, n> adjoint{system, *this,  t_, h_,
+                                                                                         y_,     weight, {}};
+      const auto solved = make_step(adjoint).solved;
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = select(solved, adjoint.of_start[i], Real(form::unset)); });
+    } else if constexpr (!keeps_stages<Method>) {
       const auto f = [&](const number& t, const vec<number, n>& y) { return form::rhs(t, y, held_); };
       const auto y = inputs(y_);
       const auto rate = f(number(t_), y);
       hand_on(step<Method>(f, solution_point<number, n>{number(t_), y, rate}, number(h_)).y1, weight);
       for (int i = 0; i < n; ++i) r[i] = y[i].adjoint();
     } else {
-      const auto f = [&](const Real& t, const vec<Real, n>& y) { return form::rhs(t, y, constants_); };
-      const auto rate = f(t_, y_);
-      const auto s = step<Method>(f, solution_point<Real, n>{t_, y_, rate}, h_);
+      const auto s = make_step();
       vec<Real, n> of_point[Method::stages];
       static_for<Method::stages>([&](auto before_last) SALTUS_INLINE_LAMBDA {
         constexpr int i = Method::stages - 1 - before_last;
@@ -234,12 +263,12 @@ class adjoint_sweep {
     vec<Real, n> aim(int k) const { return detail::advance(y[k], d[k], rate[k]); }
   };
   way_behind_step follow_moves() const {
-    const auto f = [&](const Real& t, const vec<Real, n>& y) { return form::rhs(t, y, constants_); };
+    const auto f = equations();
     way_behind_step way;
     for (int k = 0; k < row::moves; ++k)
       for (int lane = 0; lane < W; ++lane) way.d[k].set(lane, move_of(lane, k));
     way.t[0] = t_ + h_;
-    way.y[0] = step<Method>(f, solution_point<Real, n>{t_, y_, f(t_, y_)}, h_).y1;
+    way.y[0] = make_step().y1;
     way.rate[0] = f(way.t[0], way.y[0]);
     for (int k = 0; k + 1 < row::moves; ++k) {
       const Real d = way.d[k];
@@ -280,6 +309,22 @@ class adjoint_sweep {
   vec<Real, n> through_rhs(const Real& t, const vec<Real, n>& point, const vec<Real, n>& weight) {
     const auto y = inputs(point);
     hand_on(form::rhs(number(t), y, held_), weight);
+    vec<Real, n> r;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = y[i].adjoint(); });
+    return r;
+  }
+
+  /// (f_ty dt + f_yy dy)^T weight.
+  vec<Real, n> through_slope(const Real& t, const vec<Real, n>& point, const Real& dt, const vec<Real, n>& dy,
+                             const vec<Real, n>& weight) {
+    using along = dual<number>;
+    const auto y = inputs(point);
+    vec<along, n> at;
+    for (int i = 0; i < n; ++i) at[i] = along(y[i], number(dy[i]));
+    const auto f = form::rhs(along(number(t), number(dt)), at, held_);
+    vec<number, n> slope;
+    for (int i = 0; i < n; ++i) slope[i] = f[i].d[0];
+    hand_on(slope, weight);
     vec<Real, n> r;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = y[i].adjoint(); });
     return r;
@@ -365,7 +410,8 @@ class adjoint_sweep {
   int held_size_ = 0;  ///< operations before those of a step
   bool is_careful_ = false;
   typename form::template step_constants<number> held_;
-  typename form::template step_constants<Real> constants_;  ///< their values
+  typename E::template step_constants<Real> constants_;  ///< their values
+  tolerances<E, Real> tol_;
   Real t_, h_, objective_;
   vec<Real, n> y_;
   given_values<number, n, form::discretes> given_;
