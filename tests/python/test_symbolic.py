@@ -83,14 +83,57 @@ def test_expressions_become_code_of_models():
     assert code(sp.Rational(1, 3)) == "(1.0/3.0)"
     assert code(sp.Float(0.1)) == "0.1" and float(code(sp.pi)) == np.pi
     assert code(sp.sqrt(x)) == "sqrt(at[x])" and code(1 / sp.sqrt(x)) == "(1.0/sqrt(at[x]))"
-    assert code(sp.Piecewise((x, sp.Eq(on, 0)), (y, True))) == "select(!at.is_on(on), at[x], at[y])"
+    assert code(sp.Piecewise((x, sp.Eq(on, 0)), (y, True))) == "select((at[on] == 0.0), at[x], at[y])"
     assert code(sp.Piecewise((x, b.above(g)), (-x, True))) == "select(at.above(up), at[x], -at[x])"
     assert code(sp.Max(x, y, k)).count("max(") == 2
     assert code(b.t) == "at.t"
-    with pytest.raises(saltus.ModelError, match="no function gamma"):
-        code(sp.gamma(x))
+    for unknown, why in ((sp.gamma(x), "no function gamma"), (sp.zoo * x, "no ComplexInfinity"), (sp.I * x, "no ImaginaryUnit"),
+                         (sp.Integral(sp.exp(-x**2), x), "no Integral"), (sp.Contains(x, sp.Interval(0, 1)), "no Contains")):
+        with pytest.raises(saltus.ModelError, match=why):
+            code(unknown)
+    for no_number in (True, x > 0):
+        with pytest.raises(saltus.ModelError, match="is a condition, where a number must be"):
+            b.equation(x, no_number)
+    with pytest.raises(saltus.ModelError, match="needs a last branch for all else"):
+        b.equation(x, sp.Piecewise((1, x > 0)))
     with pytest.raises(saltus.ModelError, match="is no state"):
         code(x + sp.Symbol("z"))
+
+
+def test_a_gear_is_told_by_its_number():
+    b = saltus.Symbolic("gears", span=(0, 1))
+    gear = b.discrete("gear", 1)
+    x, y, z = b.state("x", 0.0), b.state("y", 0.0), b.state("z", 0.0)
+    b.equation(x, sp.Piecewise((1, sp.Eq(gear, 1)), (10, sp.Eq(gear, 2)), (100, True)))
+    b.equation(y, sp.Piecewise((1, sp.Ne(gear, 0)), (2, True)))
+    b.equation(z, 0)
+    half = b.time_event("half", at=sp.Rational(1, 2))
+    b.time_event("never", at=sp.oo)
+    b.on(half, {z: 5}, when=sp.Eq(gear, 0))
+    gears = [-1, 0, 0.7, 1, 2, 3]
+    ds = b.model().run(sweep={"initial.gear": gears}, progress=False)
+    np.testing.assert_allclose(ds["final_x"], [100, 100, 100, 1, 10, 100], rtol=1e-12)
+    np.testing.assert_allclose(ds["final_y"], [1, 2, 1, 1, 1, 1], rtol=1e-12)
+    np.testing.assert_array_equal(ds["final_z"], [0, 5, 0, 0, 0, 0])
+
+
+def test_what_begins_is_set_from_the_old_values():
+    b = saltus.Symbolic("begins", span=(0, 1))
+    p = b.parameter("p", 2.0)
+    x, y = b.state("x", 3 * p), b.state("y", sp.sin(3 * p))
+    one, two = b.discrete("one", 1), b.discrete("two", 2)
+    b.equation(x, 0), b.equation(y, 0)
+    later = b.scheduled("later", carries=1)
+    b.begin({one: two, two: one + 10}, after={later: (one / 4, two)})
+    b.on(later, {x: b.carried(later)})
+    ds = b.model().run(samples=4, progress=False)
+    assert (float(ds["final_one"]), float(ds["final_two"])) == (2, 11)
+    np.testing.assert_array_equal(ds["x"].values.ravel(), [6, 2, 2, 2])
+    assert float(ds["final_y"]) == pytest.approx(np.sin(6), abs=1e-15)
+    b.state("z", sp.cos(x + 1))
+    b.equation(sp.Symbol("z", real=True), 0)
+    with pytest.raises(saltus.ModelError, match="z begins at .*, but x is no parameter"):
+        b.source  # noqa: B018
 
 
 @pytest.mark.parametrize("name, why", [("exp", "function"), ("x", "there already"), ("a b", "no name"), ("int", "C\\+\\+")])

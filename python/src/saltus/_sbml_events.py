@@ -78,7 +78,7 @@ class EventModel(Symbolic):
     def _now(self, expression: Any) -> str:
         """An expression in the transition, where the sides of guards are local variables."""
         names: Mapping[Any, str] = {**self._names, **{side: self._local(f"is_{name}") for side, name in self._used.items()}}
-        return printer("now", names, {s for s, kind in self._kinds.items() if kind == "discrete"}).doprint(self._expression(expression))
+        return printer("now", names).doprint(self._expression(expression))
 
     # ---- the header
 

@@ -62,10 +62,11 @@ def quoted(text: str) -> str:
     return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '"'
 
 
-def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
+def printer(at: str, names: Mapping[Any, str]) -> Any:
     """Prints expressions as code of a model, whose quantities are those of `at`."""
     import sympy
     from sympy.printing.c import C89CodePrinter
+    from sympy.printing.codeprinter import CodePrinter
 
     class Printer(C89CodePrinter):
         def _print_Symbol(self, e: sympy.Symbol) -> str:
@@ -75,6 +76,12 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
             return number(e)
 
         _print_NumberSymbol = _print_Float
+
+        def _print_Infinity(self, e: Any) -> str:
+            return "__builtin_huge_val()"
+
+        def _print_NegativeInfinity(self, e: Any) -> str:
+            return "(-__builtin_huge_val())"
 
         def _print_Integer(self, e: sympy.Integer) -> str:
             return number(e)
@@ -125,16 +132,11 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
         def _print_Piecewise(self, e: sympy.Piecewise) -> str:
             text = None
             for value, condition in reversed(e.args):
-                if text is None and condition != True:  # noqa: E712
-                    raise ModelError(f"{e}: a Piecewise needs a last branch for all else: (value, True)")
                 text = self._print(value) if text is None else \
                     f"select({self._print(condition)}, {self._print(value)}, {text})"
             return text or "0.0"
 
         def _print_Relational(self, e: Any) -> str:
-            if e.lhs in discretes and e.rel_op in ("==", "!=") and e.rhs in (0, 1):
-                is_on = f"{at}.is_on({e.lhs.name})"
-                return is_on if (e.rel_op == "==") == (e.rhs == 1) else f"!{is_on}"
             return f"({self._print(e.lhs)} {e.rel_op} {self._print(e.rhs)})"
 
         def _print_And(self, e: Any) -> str:
@@ -153,8 +155,11 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
         def _print_not_supported(self, e: Any) -> str:
             raise ModelError(f"{e}: models have no {type(e).__name__}")
 
-        emptyPrinter = _print_Mod = _print_not_supported
+        emptyPrinter = _print_Mod = _print_Derivative = _print_ImaginaryUnit = _print_NaN = _print_not_supported
 
+    for method in dir(Printer):
+        if getattr(Printer, method) is CodePrinter._print_not_supported:
+            setattr(Printer, method, Printer._print_not_supported)
     return Printer({"math_macros": {}})  # models have no M_PI_2
 
 
@@ -249,7 +254,7 @@ class Symbolic:
         """A state. `initial` may be an expression of parameters."""
         import sympy
 
-        initial = self._expression(initial)
+        initial = self._number(initial)
         is_number = not initial.free_symbols
         symbol = self._quantity("state", name, initial if is_number else 0.0, unit, about)
         if not is_number:
@@ -288,7 +293,7 @@ class Symbolic:
         import sympy
 
         self._row("delay", name, about)
-        self._delays[name] = self._expression(value)
+        self._delays[name] = self._number(value)
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "delay"
         return symbol
@@ -307,23 +312,23 @@ class Symbolic:
     def history(self, state: "sympy.Symbol", value: Any) -> None:
         """A state before the start, an expression of `t` and parameters; without it, the initial value."""
         self._must_be(state, "state")
-        self._history[state] = self._expression(value)
+        self._history[state] = self._number(value)
 
     # ---- equations
 
     def equation(self, state: "sympy.Symbol", rate: Any) -> None:
         """The time derivative of a state."""
         self._must_be(state, "state")
-        self._rates[state] = self._expression(rate)
+        self._rates[state] = self._number(rate)
 
     def output(self, name: str, value: Any, unit: str = "1", about: str = "") -> "sympy.Symbol":
         """An output, computed from the other quantities and never integrated. In expressions the symbol stands for its value."""
         self._row("output", name, about, f"{quoted(unit)}, ")
-        return self._define("output", name, self._expression(value), unit)
+        return self._define("output", name, self._number(value), unit)
 
     def max_step(self, value: Any) -> None:
         """Bounds the step size. Several bounds hold together."""
-        self._max_steps.append(self._expression(value))
+        self._max_steps.append(self._number(value))
 
     # ---- parts
 
@@ -366,7 +371,7 @@ class Symbolic:
                   *(("saltus::event_function<guard>", ".sliding()") if sliding else ()))
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "guard"
-        self._guards[symbol] = self._expression(value)
+        self._guards[symbol] = self._number(value)
         self._above[symbol] = sympy.Symbol(f"above({name})")
         self._names[self._above[symbol]] = f"@.above({name})"
         return symbol
@@ -583,7 +588,7 @@ class Symbolic:
         for symbol in changes or {}:
             if self._kinds.get(symbol) not in ("state", "discrete"):
                 raise ModelError(f"{symbol}: is no state or discrete variable of {self.name}, which events may change")
-        return {symbol: self._expression(value) for symbol, value in (changes or {}).items()}
+        return {symbol: self._number(value) for symbol, value in (changes or {}).items()}
 
     # ---- expressions
 
@@ -591,12 +596,24 @@ class Symbolic:
         """The argument as a SymPy expression; a text is parsed as a formula (_formula.py)."""
         import sympy
 
-        if isinstance(given, str):
-            return parsed(given, {symbol.name: symbol for symbol in (*self._names, *self._defined) if symbol not in self._sides})
         try:
-            return sympy.sympify(given, strict=True)
+            made = parsed(given, {symbol.name: symbol for symbol in (*self._names, *self._defined) if symbol not in self._sides}) \
+                if isinstance(given, str) else sympy.sympify(given, strict=True)
         except sympy.SympifyError:
             raise ModelError(f"{given!r}: must be an expression of SymPy, a number, or a formula in text") from None
+        for one in made.atoms(sympy.Piecewise):
+            if one.args[-1].cond != True:  # noqa: E712
+                raise ModelError(f"{one}: a Piecewise needs a last branch for all else: (value, True)")
+        return made
+
+    def _number(self, given: Any) -> Any:
+        """The same, of an expression that is no condition."""
+        import sympy
+
+        made = self._expression(given)
+        if not isinstance(made, sympy.Expr):
+            raise ModelError(f"{self.name}: {made} is a condition, where a number must be: write Piecewise((1, {made}), (0, True))")
+        return made
 
     def _side(self, level: Any, strict: bool, about: str) -> Any:
         """Is `level` positive (or zero, unless `strict`)? The answer is the side of a guard, held within a step and changed at an event."""
@@ -651,7 +668,7 @@ class Symbolic:
     # ---- the header, part by part
 
     def _printer(self, at: str) -> Any:
-        return printer(at, self._names, {s for s, kind in self._kinds.items() if kind == "discrete"})
+        return printer(at, self._names)
 
     def _code(self, at: str, expression: Any, parts: "tuple[Any, ...]" = ()) -> str:
         """An expression as code; `parts` are variables defined before it."""
@@ -679,11 +696,14 @@ class Symbolic:
 
     def _start(self, more: str = "") -> str:
         """The function `initial`; `more` are further lines of it."""
+        for state, e in self._initial.items():
+            for one in e.free_symbols:
+                if self._kinds.get(one) in ("state", "delayed"):
+                    raise ModelError(f"{self.name}: {state} begins at {e}, but {one} is no parameter: write what {one} begins at")
         made = self._function("initial", "auto& at", {f"at[{s.name}]": e for s, e in self._initial.items()})
         for rule in self._begins:
             drawn = self._drawn("at", rule.expressions)
-            new = "".join(f"      at[{s.name}] = {self._code('at', e)};\n" for s, e in rule.changes.items())
-            more += f"    {{\n{drawn}{new}{self._scheduling('at', rule)}    }}\n"
+            more += f"    {{\n{drawn}{self._changed('at', rule)}    }}\n"
         if not more:
             return made
         return (made or "  static void initial(auto& at) {\n  }\n").removesuffix("  }\n") + more + "  }\n"
@@ -698,10 +718,12 @@ class Symbolic:
         return "".join(f"      const auto {symbol} = {self._of_events[symbol].replace('@', at)};\n"
                        for symbol in self._of_events if symbol in symbols)
 
-    def _scheduling(self, at: str, rule: _Rule) -> str:
-        lines = [f"      {at}.cancel({event});\n" for event in rule.cancel]
+    def _changed(self, at: str, rule: _Rule) -> str:
+        """Sets and schedules what a rule says: all from the old values."""
+        lines = [f"      const auto new_{s.name} = {self._code(at, e)};\n" for s, e in rule.changes.items()]
+        lines += [f"      {at}.cancel({event});\n" for event in rule.cancel]
         lines += [f"      {at}.after({', '.join([event.name, *(self._code(at, e) for e in given)])});\n" for event, given in rule.after.items()]
-        return "".join(lines)
+        return "".join([*lines, *(f"      {at}[{s.name}] = new_{s.name};\n" for s in rule.changes)])
 
     def _times(self) -> str:
         if not self._schedule:
@@ -716,9 +738,7 @@ class Symbolic:
 
     def _block(self, rule: _Rule) -> str:
         """The code of one rule. A scheduled time event may be due several times at once."""
-        lines = [f"      const auto new_{s.name} = {self._code('now', e)};\n" for s, e in rule.changes.items()]
-        lines.append(self._scheduling("now", rule))
-        lines += [f"      now[{s.name}] = new_{s.name};\n" for s in rule.changes]
+        lines = [self._changed("now", rule)]
         if rule.stop is not None and rule.stop is not False:
             lines.append("      now.stop();\n" if rule.stop is True else f"      if ({self._code('now', rule.stop)}) now.stop();\n")
         drawn, when = self._drawn("now", rule.expressions), "" if rule.when is None else self._code("now", rule.when)
