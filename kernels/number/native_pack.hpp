@@ -185,6 +185,13 @@ struct mask {
         return static_cast<unsigned>(__builtin_ia32_movmskps256((float __attribute__((vector_size(32))))m));
       else
 #endif
+#if defined(__SSE2__)
+          if constexpr (sizeof(native) == 16 && sizeof(T) == 8)
+        return static_cast<unsigned>(__builtin_ia32_movmskpd((double __attribute__((vector_size(16))))m));
+      else if constexpr (sizeof(native) == 16 && sizeof(T) == 4)
+        return static_cast<unsigned>(__builtin_ia32_movmskps((float __attribute__((vector_size(16))))m));
+      else
+#endif
       {
         unsigned r = 0;
         for (int j = 0; j < W; ++j) r |= static_cast<unsigned>(m[j]) & 1u << j;
