@@ -135,7 +135,8 @@ void read_integration(reading& r) {
 void choose_auto(reading& r) {
   plan& p = r.plan;
   if (r.root.find("method") || r.model.equations != abi::plain || r.model.coordinates > 0) return;
-  if (p.fixed_step > 0 || p.exponents > 0 || r.root.find("gradient")) return;
+  if (p.fixed_step > 0 || p.exponents > 0) return;
+  if (r.root.find("gradient") && r.model.states.size() > most_states_of_implicit_gradient) return;
   const methods_of_auto automatic(p.rtol, r.model.states.size());
   for (const auto* method : {automatic.stiff, automatic.lasting}) {
     if (!obstacle(method_called(method), r.model).empty()) return;

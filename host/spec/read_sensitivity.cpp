@@ -97,9 +97,6 @@ void check_stack(const reading& r, const field& table) {
       p.model.states.size(), carried_directions(p), method_called(method).is_series ? "series" : "matrices"));
 }
 
-/// Beyond this the host's linear algebra factorises matrices, which does not solve with a transposed one (kernels/linear/factorised.hpp).
-constexpr std::size_t most_states_of_implicit_gradient = 48;
-
 /// Why the run cannot have a gradient; empty: it can.
 std::string obstacle_to_gradient(const reading& r) {
   const plan& p = r.plan;
@@ -113,20 +110,15 @@ std::string obstacle_to_gradient(const reading& r) {
   for (const time_event& e : m.time_events)
     if (e.recorded) return fmt::format("of {}, which has recorded time events ({}): use [sensitivity]", m.name, e.name);
   if (!m.delays.empty()) return fmt::format("of {}, which has delays ({})", m.name, m.delays.front().name);
-  if (!p.stiff_method.empty())
-    return "with method = \"auto\", which may change over within a trajectory: use dp5 or dop853, and rodas5p or "
-           "radau9 "
-           "where it is stiff";
-  if (method_called(p.method).is_series)
+  const auto& method = method_called(p.method);
+  if (method.is_series)
+    return fmt::format("with method = \"{}\", which is no Runge-Kutta or Rosenbrock method: use auto or dop853",
+                       p.method);
+  if ((!method.is_explicit || !p.stiff_method.empty()) && m.states.size() > most_states_of_implicit_gradient)
     return fmt::format(
-        "with method = \"{}\", which is no Runge-Kutta or Rosenbrock method: use dp5, dop853, rodas5p "
-        "or radau9",
-        p.method);
-  if (!method_called(p.method).is_explicit && m.states.size() > most_states_of_implicit_gradient)
-    return fmt::format(
-        "with method = \"{}\" of {}, which has {} states: implicit methods have gradients of up to {}, "
-        "explicit ones of any number",
-        p.method, m.name, m.states.size(), most_states_of_implicit_gradient);
+        "of {}, which has {} states, with an implicit method: those have gradients of up to {} states, dp5 and "
+        "dop853 of any number",
+        m.name, m.states.size(), most_states_of_implicit_gradient);
   if (p.precision != precision_kind::double_precision) return "with precision = \"float\": gradients are in double";
   if (p.concurrency_time > 0) return "with concurrency, which lets events fire together that are not at one time";
   if (!p.rows) return "with output.rows = false, as it is kept for each instance";

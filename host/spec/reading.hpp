@@ -76,8 +76,12 @@ void read_plain_values(reading& r, const field& table);
 
 /// Method, tolerances, steps, time span.
 void read_integration(reading& r);
+/// Implicit methods have gradients of at most so many states: beyond, the host's linear algebra factorises matrices, which does not solve
+/// with a transposed one (kernels/linear/factorised.hpp).
+inline constexpr std::size_t most_states_of_implicit_gradient = 48;
+
 /// Where the spec names no method, equations dy/dt = f(t, y) are integrated as by method = "auto" if implicit methods can take over: their
-/// matrices fit, and neither a constant step nor Lyapunov exponents nor a gradient is asked for. Needs all of these.
+/// matrices fit, and neither a constant step nor Lyapunov exponents nor the gradient of many states is asked for. Needs all of these.
 void choose_auto(reading& r);
 /// Location of events.
 void read_events(reading& r);
