@@ -13,10 +13,18 @@
 #include "method/radau.hpp"
 #include "method/rosenbrock.hpp"
 
-namespace saltus::detail {
+namespace saltus {
 
-/// Receives the stages of a step (`take_stages`), whose end has the adjoint `weight`, and finds the adjoint of its beginning. Two sweeps of a
-/// tape, which also add to the adjoints of the parameters:
+/// True for an implicit method whose first stage is the slope at the beginning.
+template <class Method>
+concept has_explicit_first = !Method::is_explicit && requires {
+  requires Method::explicit_first;
+};
+
+namespace detail {
+
+/// Receives the stages of a step (`take_stages`), whose end has the adjoint `weight` and the slope there `slope_weight`, and finds the adjoints
+/// of its beginning and of the slope there. Two sweeps of a tape, which also add to the adjoints of the parameters:
 ///
 ///     sweep.through_rhs(t, y, w)               f_y^T w
 ///     sweep.through_slope(t, y, dt, dy, w)     (f_ty dt + f_yy dy)^T w, of the change of f along (dt, dy)
@@ -29,8 +37,10 @@ struct adjoint_step {
   const System& system;
   Sweep& sweep;
   Real t, h;
-  const state &y, &weight;
-  state of_start;  ///< the result
+  const state &y, &weight, &slope_weight;
+  // The results:
+  state of_start;
+  state of_first_slope;  ///< of methods whose first stage it is
 
   template <class Step>
   SALTUS_FN void operator()(Step&) const {}
@@ -39,10 +49,21 @@ struct adjoint_step {
   template <class Matrix, int count>
   requires(Method::is_rosenbrock) SALTUS_FN_COLD
       void take_stages(const Matrix& w, const state (&at)[count], const state (&u)[count]) {
+    const Real rate = Real(1.0) / h;
     state of_increment[count], of_point = weight;
     begin(of_increment);
     of_start = zero();
-    add(Real(1.0), weight, of_increment[count - 1]);
+    add(-rate, slope_weight, of_start);
+    add(rate, slope_weight, of_point);
+    static_for<count>([&](auto j) SALTUS_INLINE_LAMBDA {
+      constexpr double sum = [] {
+        double r = 0.0;
+        for (int power = 0; power < Method::dense_powers; ++power) r += Method::dense[power][decltype(j)::value];
+        return r;
+      }();
+      add(Real(-sum) * rate, slope_weight, of_increment[j]);
+    });
+    add(Real(1.0), of_point, of_increment[count - 1]);
     static_for<count>([&](auto before_last) SALTUS_INLINE_LAMBDA {
       through_increment<count - 1 - decltype(before_last)::value>(w, at, u, of_increment, of_point);
     });
@@ -56,11 +77,12 @@ struct adjoint_step {
     state of_slope[count];
     begin(of_slope);
     of_start = zero();
+    of_slope[count - 1] = slope_weight;
     add(Real(Method::gamma) * h, weight, of_slope[count - 1]);
     static_for<count - first>([&](auto before_last) SALTUS_INLINE_LAMBDA {
       through_stage<count - 1 - decltype(before_last)::value>(at, slopes, of_slope);
     });
-    if constexpr (Method::explicit_first) add(Real(1.0), sweep.through_rhs(t, y, of_slope[0]), of_start);
+    if constexpr (Method::explicit_first) of_first_slope = of_slope[0];
   }
 
   /// A step of Radau IIA: the increments of its stages.
@@ -76,8 +98,13 @@ struct adjoint_step {
     };
     begin(multiplier);
     multiplier[count - 1] = weight;
-    collocation_matrix<Method, System, Real, n>(system, equations_of, rate).solve_transposed(multiplier);
     of_start = zero();
+    static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
+      constexpr double part = Method::inverse_a[count - 1][decltype(stage)::value];
+      add(Real(part) * rate, slope_weight, multiplier[stage]);
+      add(Real(-part) * rate, slope_weight, of_start);
+    });
+    collocation_matrix<Method, System, Real, n>(system, equations_of, rate).solve_transposed(multiplier);
     static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(stage)::value;
       constexpr double sum = [] {
@@ -147,4 +174,5 @@ struct adjoint_step {
   }
 };
 
-}  // namespace saltus::detail
+}  // namespace detail
+}  // namespace saltus

@@ -96,19 +96,7 @@ class adjoint_sweep {
       constants_.guard_values[i] = get(row::guards + i);
       held_.guard_values[i] = number(constants_.guard_values[i]);
     }
-    if constexpr (methods::has_memory<typename E::Method>) remember_line();
-  }
-
-  /// The method's memory: Newton's iteration begins on the straight line to the next row.
-  void remember_line() {
-    auto& past = constants_.past;
-    for (auto& term : past.term)
-      for (int i = 0; i < n; ++i) term[i] = Real(0.0);
-    past.h = h_;
-    for (int lane = 0; lane < W; ++lane) {
-      const int64 next = row_[lane] + 1 < of_[lane]->rows() ? row_[lane] + 1 : row_[lane];
-      for (int i = 0; i < n; ++i) past.term[0][i].set(lane, of_[lane]->row(next, row::width)[2 + i] - y_[i].get(lane));
-    }
+    row::each_behind(slope_, constants_, [&](Real& number, int column) { number = get(column); });
   }
 
   void sweep(int size, int first) {
@@ -149,7 +137,7 @@ class adjoint_sweep {
     for (int i = 0; i < form::outputs; ++i) add(outputs[i], settings.gradient_weights[n + i]);
     add(form::model_time(t), settings.gradient_weights[n + form::outputs]);
     sweep(tape_.size(), held_size_);
-    for (int i = 0; i < n; ++i) lambda_[i] = y[i].adjoint();
+    for (int i = 0; i < n; ++i) lambda_[i] = y[i].adjoint(), of_slope_[i] = Real(0.0);
     for (int lane = 0; lane < W; ++lane) {
       at_events_[lane] = {};
       at_events_[lane].t.v = t.adjoint().get(lane);
@@ -198,9 +186,14 @@ class adjoint_sweep {
     enter_rows();
     const auto goes_on = mask_of<Real>::from_bits(steps_);
     h_ = select(goes_on, h_, Real(Method::is_explicit ? 0.0 : 0x1p-60));  // an implicit step divides by it
-    vec<Real, n> weight;
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { weight[i] = select(goes_on, lambda_[i], Real(0.0)); });
-    const auto to_start = transposed_step(weight);
+    vec<Real, n> weight, of_slope;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      weight[i] = select(goes_on, lambda_[i], Real(0.0));
+      of_slope[i] = select(goes_on, of_slope_[i], Real(0.0));
+    });
+    if constexpr (row::moves > 0)
+      if (any_moves()) through_moves(weight, of_slope);
+    const auto to_start = transposed_step(weight, of_slope);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda_[i] = select(goes_on, to_start[i], lambda_[i]); });
   }
 
@@ -208,23 +201,23 @@ class adjoint_sweep {
   template <class... Settle>
   auto make_step(Settle&... settle) const {
     const auto system = equations();
-    return step<Method>(system, solution_point<Real, n>{t_, y_, system(t_, y_)}, h_, settle...);
+    if constexpr (Method::is_explicit) return step<Method>(system, solution_point<Real, n>{t_, y_, system(t_, y_)}, h_);
+    else return step<Method>(system, solution_point<Real, n>{t_, y_, slope_}, h_, settle...);
   }
 
   /// (dF/dy)^T weight. A method that does not keep its stages runs over the tape as a whole. Otherwise only the right-hand sides do, stage by
   /// stage from the last one, with k_i = f(Y_i), Y_i = y + h sum over j of a_ij k_j:
   ///
   ///     adjoint(k_i) = h (b_i weight + sum over l of a_li adjoint(Y_l)),     adjoint(Y_i) = f_y^T adjoint(k_i)
-  vec<Real, n> transposed_step(vec<Real, n> weight) {
-    if constexpr (row::moves > 0)
-      if (any_moves()) through_moves(weight);
+  vec<Real, n> transposed_step(const vec<Real, n>& weight, [[maybe_unused]] const vec<Real, n>& of_slope) {
     vec<Real, n> r = weight;
     if constexpr (!Method::is_explicit) {
       const auto system = equations();
-      detail::adjoint_step<Method, step_system<E, Real>, adjoint_sweep, Real, n> adjoint{system, *this,  t_, h_,
-                                                                                         y_,     weight, {}};
-      const auto solved = make_step(adjoint).solved;
-      each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = select(solved, adjoint.of_start[i], Real(form::unset)); });
+      detail::adjoint_step<Method, step_system<E, Real>, adjoint_sweep, Real, n> adjoint{system, *this,    t_, h_, y_,
+                                                                                         weight, of_slope, {}, {}};
+      make_step(adjoint);
+      r = adjoint.of_start;
+      if constexpr (has_explicit_first<Method>) through_first_slope(adjoint.of_first_slope, r);
     } else if constexpr (!keeps_stages<Method>) {
       const auto f = [&](const number& t, const vec<number, n>& y) { return form::rhs(t, y, held_); };
       const auto y = inputs(y_);
@@ -240,6 +233,32 @@ class adjoint_sweep {
         each<n>([&](int j) SALTUS_INLINE_LAMBDA { r[j] += of_point[i][j]; });
       });
     }
+    return r;
+  }
+
+  /// The slope at the start of a step, `weight` its adjoint, is that at the end of the step before, or f where the engine has evaluated it:
+  /// at the start and after events.
+  void through_first_slope(const vec<Real, n>& weight, vec<Real, n>& lambda) {
+    const auto f = equations()(t_, y_);
+    vec<Real, n> of_f = weight;
+    for (int lane = 0; lane < W; ++lane) {
+      bool is_f = !follows_step(lane), is_same = true;
+      for (int i = 0; i < n; ++i) is_same = is_same && f[i].get(lane) == slope_[i].get(lane);
+      is_f = is_f || is_same;
+      for (int i = 0; i < n; ++i) {
+        of_slope_[i].set(lane, is_f ? 0.0 : weight[i].get(lane));
+        if (!is_f) of_f[i].set(lane, 0.0);
+      }
+    }
+    const auto by = through_rhs(t_, y_, of_f);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda[i] += by[i]; });
+  }
+  /// True if the row before is a step with no parabola behind it.
+  bool follows_step(int lane) const {
+    if ((steps_ >> lane & 1u) == 0 || row_[lane] == 0) return false;
+    const double* const before = of_[lane]->row(row_[lane] - 1, row::width);
+    bool r = before[1] > 0.0;
+    for (int k = 0; k + 1 < row::moves; ++k) r = r && before[row::due + k] == 0.0;
     return r;
   }
 
@@ -268,8 +287,10 @@ class adjoint_sweep {
     for (int k = 0; k < row::moves; ++k)
       for (int lane = 0; lane < W; ++lane) way.d[k].set(lane, move_of(lane, k));
     way.t[0] = t_ + h_;
-    way.y[0] = make_step().y1;
-    way.rate[0] = f(way.t[0], way.y[0]);
+    const auto s = make_step();
+    way.y[0] = s.y1;
+    if constexpr (Method::is_explicit) way.rate[0] = f(way.t[0], way.y[0]);
+    else way.rate[0] = s.f1();
     for (int k = 0; k + 1 < row::moves; ++k) {
       const Real d = way.d[k];
       way.t[k + 1] = way.t[k] + d;
@@ -282,8 +303,9 @@ class adjoint_sweep {
     }
     return way;
   }
-  /// `lambda`, the adjoint at the landing point, becomes that at the end of the step.
-  void through_moves(vec<Real, n>& lambda) {
+  /// `lambda`, the adjoint at the landing point, becomes that at the end of the step, and `of_slope` that of the slope there, which an explicit
+  /// method finds from the states.
+  void through_moves(vec<Real, n>& lambda, [[maybe_unused]] vec<Real, n>& of_slope) {
     const auto way = follow_moves();
     vec<Real, n> of_rate, of_there;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { of_rate[i] = way.d[row::moves - 1] * lambda[i]; });
@@ -302,8 +324,12 @@ class adjoint_sweep {
         of_rate[i] = select(moves, fma(d, by[i], of_rate[i]), of_rate[i]);
       });
     }
-    const auto by = through_rhs(way.t[0], way.y[0], of_rate);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda[i] += by[i]; });
+    if constexpr (Method::is_explicit) {
+      const auto by = through_rhs(way.t[0], way.y[0], of_rate);
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA { lambda[i] += by[i]; });
+    } else {
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA { of_slope[i] += of_rate[i]; });
+    }
   }
   /// f_y^T weight.
   vec<Real, n> through_rhs(const Real& t, const vec<Real, n>& point, const vec<Real, n>& weight) {
@@ -413,9 +439,10 @@ class adjoint_sweep {
   typename E::template step_constants<Real> constants_;  ///< their values
   tolerances<E, Real> tol_;
   Real t_, h_, objective_;
-  vec<Real, n> y_;
+  vec<Real, n> y_, slope_;
   given_values<number, n, form::discretes> given_;
   vec<Real, n> lambda_;
+  vec<Real, n> of_slope_;  ///< the adjoint of the slope at the end of the next step, beside lambda_
 };
 
 /// The instances of a chunk that have ended and wait for their gradients, until they fill the lanes. Empty without a gradient.

@@ -51,10 +51,32 @@ struct trajectory_row {
   using form = typename E::form;
   static constexpr int pieces = 2 + E::n, discretes = pieces + form::piece_numbers;
   static constexpr int guards = discretes + form::discretes, due = guards + E::ng;
+  static constexpr int numbers_remembered() {
+    if constexpr (methods::has_memory<typename E::Method>)
+      return E::Method::template memory<pack<double, 1>, E::n>::terms;
+    else return 0;
+  }
   static constexpr bool has_events = E::ng > 0 || form::time_events > 0 || form::kinds::has_mode;
   /// In the row of a step that lands, the moves behind it are in the place of what is due.
   static constexpr int moves = E::ng > 0 ? most_parabolas + 1 : 0, events = E::ng + form::time_events;
-  static constexpr int width = has_events ? due + (moves > events ? moves : events) : due;
+  /// An implicit step depends on the slope at its beginning, too, and on what its method remembers: where its iteration begins.
+  static constexpr bool has_memory = methods::has_memory<typename E::Method>;
+  static constexpr int slope = has_events ? due + (moves > events ? moves : events) : due;
+  static constexpr int memory = slope + (E::Method::is_explicit ? 0 : E::n);
+  static constexpr int width = memory + (has_memory ? 1 + numbers_remembered() * E::n : 0);
+
+  /// body(number, column) for the slope and the method's memory.
+  template <class Slope, class Constants, class Body>
+  SALTUS_FN static void each_behind(Slope& f, Constants& constants, Body&& body) {
+    int column = slope;
+    if constexpr (!E::Method::is_explicit)
+      for (int i = 0; i < E::n; ++i) body(f[i], column++);
+    if constexpr (has_memory) {
+      using Real = typename Slope::value_type;
+      E::Method::template memory<Real, E::n>::each(constants.past, constants.past,
+                                                   [&](auto& one, auto&) { body(one, column++); });
+    }
+  }
 
   /// Writes the row of one lane of x at time t.
   template <class T, int W>
@@ -67,6 +89,13 @@ struct trajectory_row {
     for (int i = 0; i < form::piece_numbers; ++i) put(pieces + i, x.constants.pieces[i]);
     for (int i = 0; i < form::discretes; ++i) put(discretes + i, x.constants.d[i]);
     for (int i = 0; i < E::ng; ++i) put(guards + i, g[i]);
+    for (int i = slope; i < width; ++i) row[i] = 0.0;
+  }
+  /// Writes what else a step depends on.
+  template <class T, int W>
+  SALTUS_FN static void write_behind(double* row, const instance<E, pack<T, W>>& x, int lane) {
+    each_behind(x.f, x.constants,
+                [&](const auto& number, int column) { row[column] = static_cast<double>(number.get(lane)); });
   }
   /// Writes the moves of a landing, each move(k).
   template <class Move>
@@ -121,6 +150,7 @@ SALTUS_FN_COLD void keep_steps(const instance<E, pack<T, W>>& x, pack<T, W> h, m
   each_trajectory(x, where, all, [&](trajectory& one, int lane) {
     double* const to = one.append(row::width);
     row::write(to, x, x.t, static_cast<double>(h.get(lane)), x.constants.guard_values, lane);
+    row::write_behind(to, x, lane);
     row::write_moves(to, [](int) { return 0.0; });
   });
 }
@@ -133,6 +163,7 @@ SALTUS_FN_COLD void keep_landing(const instance<E, pack<T, W>>& x, const way_to_
   each_trajectory(x, where, all, [&](trajectory& one, int lane) {
     double* const to = one.append(row::width);
     row::write(to, x, x.t, static_cast<double>(way.step.get(lane)), x.constants.guard_values, lane);
+    row::write_behind(to, x, lane);
     row::write_moves(to, [&](int k) { return static_cast<double>(way.moves[k].get(lane)); });
   });
 }
