@@ -23,18 +23,50 @@ SALTUS_FN Real across(Real value) {
   return side_of(value) * Real(-limits<typename E::T>::smallest);
 }
 
+/// True if a guard fires in both directions, so that its own event may turn it back.
+template <class E>
+constexpr bool has_guards_that_return() {
+  for (int i = 0; i < E::ng; ++i)
+    if (E::form::traits(i).which == both && E::form::traits(i).side == bilateral) return true;
+  return false;
+}
+
+/// The rates of guards with the states y in place of those of x.
+template <class E, class Real>
+SALTUS_FN_COLD vec<Real, E::ng> rates_with_states(const instance<E, Real>& x, const vec<Real, E::n>& y,
+                                                  mask_of<Real> where, const tolerances<E, Real>& tol) {
+  auto other = x;
+  other.y = y;
+  auto f = x.f;
+  return evaluate_at<E>(other, f, other.constants, where, tol, {}).rate;
+}
+
 /// A bilateral guard that has fired within `tolerance` (a time) before its root, because another event was due there, moves to its new
 /// side, so that it does not fire again at the root. `from` has the sides from which guards have fired. A guard that has crossed its root
-/// and returns fires again if the equations turn it by its sign. If a jump of the states has turned it (`jumps`), as a bounce does, it is
-/// back on its side. Returns the lanes in which a guard has changed sides.
+/// and returns fires again if the equations turn it, by its sign or a discrete variable. If a jump of the states from `entry` has turned it
+/// (`jumps`), as a bounce does, it is back on its side: with the old states it would not return. Returns the lanes in which a guard has
+/// changed sides.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, const vec<Real, E::ng>& from,
-                                  mask_of<Real> jumps, Real tolerance, mask_of<Real> where) {
+SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::n>& entry, const vec<Real, E::ng>& fired,
+                                  const vec<Real, E::ng>& from, mask_of<Real> jumps, Real tolerance,
+                                  mask_of<Real> where, const tolerances<E, Real>& tol) {
+  const auto returns = [&](int i) SALTUS_INLINE_LAMBDA {
+    return where & (fired[i] > Real(0.5)) & comes_to_root<E>(i, x.constants.guard_values[i], x.rate[i], tolerance);
+  };
+  const auto has_crossed = [&](int i) SALTUS_INLINE_LAMBDA {
+    return side_of(x.constants.guard_values[i]) != side_of(from[i]);
+  };
+  auto rate = x.rate;
+  if constexpr (has_guards_that_return<E>()) {
+    auto doubtful = mask_of<Real>::all(false);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { doubtful = doubtful | (returns(i) & has_crossed(i) & jumps); });
+    seldom(x, doubtful, [&]() SALTUS_INLINE_LAMBDA { rate = rates_with_states(x, entry, doubtful, tol); });
+  }
   auto any_over = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     Real& value = x.constants.guard_values[i];
-    const auto over = where & (fired[i] > Real(0.5)) & comes_to_root<E>(i, value, x.rate[i], tolerance) &
-                      (jumps | (side_of(value) == side_of(from[i])));
+    const auto turned = jumps & !comes_to_root<E>(i, value, rate[i], tolerance);
+    const auto over = returns(i) & (turned | !has_crossed(i));
     assign_where(over, value, across<E>(value));
     any_over = any_over | over;
   });

@@ -157,6 +157,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = Real(0.0); });
   mask_of<Real> active = where, jumps = mask_of<Real>::all(false);
   auto from = of_step;
+  const auto entry = x.y;
   [[maybe_unused]] passage<E, Real> way;
   if constexpr (E::directions > 0) enter_event(x, of_step, g, due, where, at_knot, tol, way);
   if constexpr (E::gradient) keep_entry(x, of_step, due, where, at_knot, tol, run);
@@ -189,7 +190,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
     if constexpr (moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
-    auto over = take_over(x, due.guard, from, jumps, before_root, active);
+    auto over = take_over(x, entry, due.guard, from, jumps, before_root, active, tol);
     if constexpr (moves_states<typename E::form> && E::ng > 0)
       over = over | take_over_solved<E>(x, y, d, at_landing, due.guard, from, active & !written, tol);
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });

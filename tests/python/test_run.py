@@ -273,6 +273,11 @@ def test_families_are_given_and_read_as_a_whole(tmp_path):
     assert [float(again[f"speed_{k}"]) for k in range(3)] == [3, 2, 1]
     with pytest.raises(saltus.SpecError, match="must be a number, or 3 numbers, one for each of speed_0 to speed_2; there are 2"):
         runners.run(speed=[1.0, 2.0])
+    for width in (2, 4):
+        with pytest.raises(saltus.SpecError, match=r"speed: must have shape \(rows, 3\), a column for each member"):
+            runners.run(speed=np.ones((3, width)))
+        with pytest.raises(saltus.SpecError, match=r"place: must have shape \(rows, 3\), a column for each member"):
+            runners.run(zip={"place": np.ones((3, width))})
     with pytest.raises(saltus.SpecError, match="speed_1 must have one value, but has another"):
         runners.run(speed=2.0, speed_1=3.0)
     with pytest.raises(saltus.SpecError, match="not a parameter or state of runners"):

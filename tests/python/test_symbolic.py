@@ -117,6 +117,16 @@ def test_a_gear_is_told_by_its_number():
     np.testing.assert_array_equal(ds["final_z"], [0, 5, 0, 0, 0, 0])
 
 
+def test_names_of_the_header_leave_those_of_the_model_alone():
+    b = saltus.Symbolic("shadows", span=(0, 1))
+    x, part = b.state("x", 1.0), b.state("part_0", 2.0)
+    new = b.discrete("new_x", 3)
+    b.equation(x, sp.sin(x * part) + part), b.equation(part, sp.sin(x * part) - part)
+    b.on(b.time_event("half", at=0.5), {x: x + new, new: x})
+    ds = b.model().run(progress=False)
+    assert float(ds["final_new_x"]) > 1 and not ds["status"].any()
+
+
 def test_what_begins_is_set_from_the_old_values():
     b = saltus.Symbolic("begins", span=(0, 1))
     p = b.parameter("p", 2.0)

@@ -136,9 +136,11 @@ class Model:
 
     def _planned(self, kind: str, what: str, settings: Settings, file: Union[str, os.PathLike, None]) -> Any:
         try:
-            return _core.plan(self._core, kind, what, settings.given, settings.arrays, os.fspath(file) if file else "")
+            plan = _core.plan(self._core, kind, what, settings.given, settings.arrays, os.fspath(file) if file else "")
         except Error as e:
             raise settings.complaint(e) from None
+        settings.check_count(plan.count)
+        return plan
 
     def __reduce__(self) -> tuple:
         return Model, (str(self.header),)

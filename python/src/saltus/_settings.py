@@ -89,10 +89,18 @@ class Settings:
         self.given: "list[tuple[str, str]]" = []
         self.arrays: dict[str, np.ndarray] = {}
         self.rows: "list[tuple[list[str], Any]]" = []  # columns of each DataFrame, and its index
+        self.listed: dict[str, int] = {}  # records given as arrays, one for each instance: their number
         self._parameters, self._initials, self._records = parameters, initials, records
         for key, value in options.items():
             if value is not None:
                 self._read(key, value)
+
+    def check_count(self, instances: int) -> None:
+        """Refuses records of more or fewer instances than there are, unless ids say which rows belong to an instance."""
+        for key, count in self.listed.items():
+            if count != instances and all(one != "records.id" for one, _ in self.given):
+                raise SpecError(f"{key}: has {count} arrays of rows, and the run has {instances} instances: an empty array stands for an "
+                                "instance without rows")
 
     def complaint(self, error: Error) -> Error:
         """The error without the setting in front of it, which the caller has not written."""
@@ -122,6 +130,11 @@ class Settings:
     def _is_family(self, key: str) -> bool:
         """Is this the name of a family, whose members are key_0, key_1, ...?"""
         return any(key not in names and f"{key}_0" in names and f"{key}_1" in names for names in (self._parameters, self._initials))
+
+    def _members(self, key: str) -> int:
+        """The number of members of a family."""
+        names = self._parameters if f"{key}_0" in self._parameters and key not in self._parameters else self._initials
+        return next(k for k in range(len(names) + 1) if f"{key}_{k}" not in names)
 
     def _table_of(self, key: str) -> str:
         return "parameters" if key in self._parameters or f"{key}_0" in self._parameters and key not in self._initials else "initial"
@@ -217,6 +230,7 @@ class Settings:
             columns = {one: numbers for one, numbers in columns.items() if one in needed}
         else:
             columns = _ragged(key, value, self._records[name])
+            self.listed[key] = len(value)
         given = ", ".join(f"{json.dumps(one)} = {self._array(f'{key}.{one}', column)}" for one, column in columns.items())
         self._set(key, "{columns = {" + given + "}" + "".join(f", {one} = {toml(what)}" for one, what in further.items()) + "}")
 
@@ -244,6 +258,8 @@ class Settings:
         columns = {}
         for name, column in [(str(name), np.asarray(value[name])) for name in names]:
             if column.ndim == 2 and self._is_family(name):
+                if column.shape[1] != (members := self._members(name)):
+                    raise SpecError(f"{name}: must have shape (rows, {members}), a column for each member; its shape is {column.shape}")
                 columns.update({f"{name}_{k}": self._array(f"{name}_{k}", one) for k, one in enumerate(column.T)})
             else:
                 columns[name] = self._array(name, column)

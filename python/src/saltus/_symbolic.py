@@ -548,6 +548,12 @@ class Symbolic:
     def _taken(self) -> "set[str]":
         return {row.name for rows in self._lists.values() for row in rows} | {s.name for s in self._defined} | {*self._parts}
 
+    def _free(self, name: str, taken: "set[str] | None" = None) -> str:
+        """The name, made longer until nothing has it."""
+        while name in (self._taken if taken is None else taken):
+            name += "_"
+        return name
+
     def _checked_name(self, name: str) -> None:
         why = ("is no name: letters, digits and _ make one" if not (name.isidentifier() and name.isascii()) else
                "is there already" if name in self._taken else
@@ -656,9 +662,7 @@ class Symbolic:
             side = left.pop(0)
             if side in found:
                 continue
-            name = f"condition_{len(found) + 1}"
-            while name in taken:
-                name += "_"
+            name = self._free(f"condition_{len(found) + 1}", taken)
             taken.add(name)
             found[side] = name
             left += sides_in(self._sides[side][0])
@@ -688,7 +692,7 @@ class Symbolic:
         for e in assigned.values():
             for symbol in self._of_events.keys() & getattr(e, "free_symbols", set()):
                 raise ModelError(f"{symbol}: random numbers and what an event carries are known at events alone, not in {name}")
-        shared, left = sympy.cse(list(assigned.values()), sympy.numbered_symbols("part_"))
+        shared, left = sympy.cse(list(assigned.values()), (s for s in sympy.numbered_symbols("part_") if s.name not in self._taken))
         parts = tuple(symbol for symbol, _ in shared)
         lines = [f"    const auto {symbol} = {self._code('at', e, parts)};\n" for symbol, e in shared]
         lines += [f"    {to} = {self._code('at', e, parts)};\n" for to, e in zip(assigned, left)]
@@ -720,10 +724,11 @@ class Symbolic:
 
     def _changed(self, at: str, rule: _Rule) -> str:
         """Sets and schedules what a rule says: all from the old values."""
-        lines = [f"      const auto new_{s.name} = {self._code(at, e)};\n" for s, e in rule.changes.items()]
+        new = {s: self._free(f"new_{s.name}") for s in rule.changes}
+        lines = [f"      const auto {new[s]} = {self._code(at, e)};\n" for s, e in rule.changes.items()]
         lines += [f"      {at}.cancel({event});\n" for event in rule.cancel]
         lines += [f"      {at}.after({', '.join([event.name, *(self._code(at, e) for e in given)])});\n" for event, given in rule.after.items()]
-        return "".join([*lines, *(f"      {at}[{s.name}] = new_{s.name};\n" for s in rule.changes)])
+        return "".join([*lines, *(f"      {at}[{s.name}] = {new[s]};\n" for s in rule.changes)])
 
     def _times(self) -> str:
         if not self._schedule:
