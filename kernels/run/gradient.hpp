@@ -96,7 +96,7 @@ class adjoint_sweep {
       constants_.guard_values[i] = get(row::guards + i);
       held_.guard_values[i] = number(constants_.guard_values[i]);
     }
-    row::each_behind(slope_, constants_, [&](Real& number, int column) { number = get(column); });
+    row::each_behind(slope_, constants_, [&](Real& one, int column) { one = get(column); });
   }
 
   void sweep(int size, int first) {

@@ -87,7 +87,7 @@ def test_wrong_rows_are_refused(patients, rows, message):
 def test_rows_are_given_for_every_instance(patients):
     with pytest.raises(saltus.SpecError, match="records.dose: has 1 arrays of rows, and the run has 3 instances: an empty array stands"):
         patients.run(records={"dose": [[(0.0, 1.0)]]}, elimination=[0.1, 0.2, 0.3])
-    ds = patients.run(records={"dose": [[(0.0, 1.0)], [], [(0.5, 1.0)]]}, elimination=[0.1, 0.2, 0.3])
+    ds = patients.run(records={"dose": [[(0.0, 1.0)], [], [(0.5, 1.0)]]}, t=2.0, elimination=[0.1, 0.2, 0.3])
     assert (ds["final_gut"].values + ds["final_blood"].values > 0).tolist() == [True, False, True]
 
 
