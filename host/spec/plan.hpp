@@ -256,9 +256,11 @@ inline bool gives_discretes(const plan& p) {
 /// Number of derivatives of each quantity.
 inline std::size_t directions(const plan& p) { return p.sensitivities.size(); }
 
-/// Directions carried along with the states, for derivatives or for Lyapunov exponents.
+inline bool has_gradient(const plan& p) { return !p.gradient_weights.empty(); }
+
+/// Directions carried along with the states, for derivatives or for Lyapunov exponents. A gradient has the matrices of one.
 inline std::int64_t carried_directions(const plan& p) {
-  return p.exponents > 0 ? p.exponents : static_cast<std::int64_t>(directions(p));
+  return p.exponents > 0 ? p.exponents : static_cast<std::int64_t>(has_gradient(p) ? 1 : directions(p));
 }
 
 /// Columns of samples: states and outputs, then their derivatives.
@@ -270,8 +272,6 @@ inline std::size_t sampled_columns(const plan& p) {
 inline std::size_t band_columns(const plan& p) {
   return p.bands ? (p.model.states.size() + p.model.outputs.size()) * static_cast<std::size_t>(p.sample_count) : 0;
 }
-
-inline bool has_gradient(const plan& p) { return !p.gradient_weights.empty(); }
 
 /// Columns of a gradient: the outcome, then its derivatives.
 inline std::size_t gradient_columns(const plan& p) { return has_gradient(p) ? 1 + p.gradient.size() : 0; }

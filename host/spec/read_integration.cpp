@@ -137,10 +137,11 @@ void choose_auto(reading& r) {
   if (r.root.find("method") || r.model.equations != abi::plain || r.model.coordinates > 0) return;
   if (p.fixed_step > 0 || p.exponents > 0) return;
   if (r.root.find("gradient") && r.model.states.size() > most_states_of_implicit_gradient) return;
+  const std::int64_t directions = r.root.find("gradient") ? 1 : carried_directions(p);
   const methods_of_auto automatic(p.rtol, r.model.states.size());
   for (const auto* method : {automatic.stiff, automatic.lasting}) {
     if (!obstacle(method_called(method), r.model).empty()) return;
-    const auto of_lane = stack_of_lane(r.model, method, p.coordinates, carried_directions(p));
+    const auto of_lane = stack_of_lane(r.model, method, p.coordinates, directions);
     if (std::max<std::int64_t>(p.lanes, 1) * of_lane > largest_stack) return;
   }
   p.stiff_method = automatic.stiff;

@@ -213,6 +213,11 @@ void read_gradient(reading& r) {
             {target::kind::state, i, std::string(initial_prefix) + r.model.states[static_cast<std::size_t>(i)].name});
     if (p.gradient.empty()) table->fail(fmt::format("must be left out: {} has no parameters", r.model.name));
   }
+  const auto& method = p.stiff_method.empty() ? p.method : p.lasting_method;
+  const auto fitting = largest_stack / std::max<std::int64_t>(1, stack_of_lane(r.model, method, p.coordinates, 1));
+  if (fitting < std::max<std::int64_t>(p.lanes, 1))
+    table->fail(fmt::format("must be left out with run.lanes = {}: by {}, the matrices of {} lanes fit", p.lanes,
+                            method, fitting));
   for (const target& of : p.gradient)
     p.gradient_numbers.push_back(of.which == target::kind::parameter ? of.index : -1 - of.index);
   p.backend = backend_kind::cpu;

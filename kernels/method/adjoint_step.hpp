@@ -2,7 +2,7 @@
 // computed. With mu_i the multiplier of the equations of stage i, each solved with the transposed matrix of forward mode, a step hands on
 //
 //     diagonally implicit   (I - h gamma J_i)^T mu_i = adjoint(k_i),    adjoint(base_i) = J_i^T mu_i
-//     Radau IIA             sum over i of (A^-1)_il mu_i / h - J_l^T mu_l = [l is the last stage] weight
+//     Radau IIA             sum over i of (A^-1)_il mu_i / h - J_l^T mu_l = adjoint(z_l)
 //     Rosenbrock            W^T mu_i = adjoint(u_i),    adjoint(Y_i) = f_y^T mu_i,    and (d/d(y, p) (J u_i + d_i h f_t))^T mu_i
 //
 // J_i is the matrix at the stage, W that of the step. (Hager, Numer. Math. 87 (2000) 247, for Runge-Kutta methods.)
