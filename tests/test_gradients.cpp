@@ -189,7 +189,7 @@ TEST(Gradients, OfAStiffEquation) {
   c.settings = with(c.settings, {"rtol=1e-8", "method=rodas5p"});
   expect_forward_mode(c);
 }
-/// What changes over has the gradient of the stiff method, which begins afresh; the others have that of dp5.
+/// An instance that changes over begins again by the stiff method and has its gradient; the others have that of dp5.
 TEST(Gradients, OfEquationsThatProveStiff) {
   const auto by = [](const std::string& method) {
     auto settings = with(relaxations.settings, {"rtol=1e-7", of("final_x=1.0"), gradient_by(relaxations.names)});
