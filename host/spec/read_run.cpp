@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "linear/factorised.hpp"
 #include "spec/methods.hpp"
 #include "spec/reading.hpp"
 

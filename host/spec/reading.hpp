@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "linear/factorised.hpp"
 #include "spec/csv.hpp"
 #include "spec/document.hpp"
 #include "spec/field.hpp"
@@ -76,9 +77,9 @@ void read_plain_values(reading& r, const field& table);
 
 /// Method, tolerances, steps, time span.
 void read_integration(reading& r);
-/// Implicit methods have gradients of at most so many states: beyond, the host's linear algebra factorises matrices, which does not solve
-/// with a transposed one (kernels/linear/factorised.hpp).
-inline constexpr std::size_t most_states_of_implicit_gradient = 48;
+/// Implicit methods have gradients of at most so many states. The host's linear algebra, which factorises larger matrices, does not solve
+/// with a transposed one.
+inline constexpr std::size_t most_states_of_implicit_gradient = max_rows_in_lanes;
 
 /// Where the spec names no method, equations dy/dt = f(t, y) are integrated as by method = "auto" if implicit methods can take over: their
 /// matrices fit, and neither a constant step nor Lyapunov exponents nor the gradient of many states is asked for. Needs all of these.

@@ -24,7 +24,7 @@ concept has_explicit_first = !Method::is_explicit && requires {
 namespace detail {
 
 /// Receives the stages of a step (`take_stages`), whose end has the adjoint `weight` and the slope there `slope_weight`, and finds the adjoints
-/// of its beginning and of the slope there. Two sweeps of a tape, which also add to the adjoints of the parameters:
+/// of its beginning and of the slope there. It uses two sweeps of a tape, which also add to the adjoints of the parameters:
 ///
 ///     sweep.through_rhs(t, y, w)               f_y^T w
 ///     sweep.through_slope(t, y, dt, dy, w)     (f_ty dt + f_yy dy)^T w, of the change of f along (dt, dy)

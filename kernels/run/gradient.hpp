@@ -96,7 +96,7 @@ class adjoint_sweep {
       constants_.guard_values[i] = get(row::guards + i);
       held_.guard_values[i] = number(constants_.guard_values[i]);
     }
-    row::each_behind(slope_, constants_, [&](Real& one, int column) { one = get(column); });
+    row::each_of_slope_and_memory(slope_, constants_, [&](Real& one, int column) { one = get(column); });
   }
 
   void sweep(int size, int first) {
@@ -215,8 +215,8 @@ class adjoint_sweep {
       const auto system = equations();
       detail::adjoint_step<Method, step_system<E, Real>, adjoint_sweep, Real, n> adjoint{system, *this,    t_, h_, y_,
                                                                                          weight, of_slope, {}, {}};
-      make_step(adjoint);
-      r = adjoint.of_start;
+      const auto solved = make_step(adjoint).solved;
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = select(solved, adjoint.of_start[i], Real(form::unset)); });
       if constexpr (has_explicit_first<Method>) through_first_slope(adjoint.of_first_slope, r);
     } else if constexpr (!keeps_stages<Method>) {
       const auto f = [&](const number& t, const vec<number, n>& y) { return form::rhs(t, y, held_); };
@@ -236,8 +236,8 @@ class adjoint_sweep {
     return r;
   }
 
-  /// The slope at the start of a step, `weight` its adjoint, is that at the end of the step before, or f where the engine has evaluated it:
-  /// at the start and after events.
+  /// Hands on `weight`, the adjoint of the slope at the start of a step. That slope is the one at the end of the step before, or f where the
+  /// engine has evaluated it: at the start and after events.
   void through_first_slope(const vec<Real, n>& weight, vec<Real, n>& lambda) {
     const auto f = equations()(t_, y_);
     vec<Real, n> of_f = weight;

@@ -67,7 +67,7 @@ struct trajectory_row {
 
   /// body(number, column) for the slope and the method's memory.
   template <class Slope, class Constants, class Body>
-  SALTUS_FN static void each_behind(Slope& f, Constants& constants, Body&& body) {
+  SALTUS_FN static void each_of_slope_and_memory(Slope& f, Constants& constants, Body&& body) {
     int column = slope;
     if constexpr (!E::Method::is_explicit)
       for (int i = 0; i < E::n; ++i) body(f[i], column++);
@@ -91,11 +91,10 @@ struct trajectory_row {
     for (int i = 0; i < E::ng; ++i) put(guards + i, g[i]);
     for (int i = slope; i < width; ++i) row[i] = 0.0;
   }
-  /// Writes what else a step depends on.
   template <class T, int W>
-  SALTUS_FN static void write_behind(double* row, const instance<E, pack<T, W>>& x, int lane) {
-    each_behind(x.f, x.constants,
-                [&](const auto& number, int column) { row[column] = static_cast<double>(number.get(lane)); });
+  SALTUS_FN static void write_slope_and_memory(double* row, const instance<E, pack<T, W>>& x, int lane) {
+    each_of_slope_and_memory(
+        x.f, x.constants, [&](const auto& number, int column) { row[column] = static_cast<double>(number.get(lane)); });
   }
   /// Writes the moves of a landing, each move(k).
   template <class Move>
@@ -150,7 +149,7 @@ SALTUS_FN_COLD void keep_steps(const instance<E, pack<T, W>>& x, pack<T, W> h, m
   each_trajectory(x, where, all, [&](trajectory& one, int lane) {
     double* const to = one.append(row::width);
     row::write(to, x, x.t, static_cast<double>(h.get(lane)), x.constants.guard_values, lane);
-    row::write_behind(to, x, lane);
+    row::write_slope_and_memory(to, x, lane);
     row::write_moves(to, [](int) { return 0.0; });
   });
 }
@@ -163,7 +162,7 @@ SALTUS_FN_COLD void keep_landing(const instance<E, pack<T, W>>& x, const way_to_
   each_trajectory(x, where, all, [&](trajectory& one, int lane) {
     double* const to = one.append(row::width);
     row::write(to, x, x.t, static_cast<double>(way.step.get(lane)), x.constants.guard_values, lane);
-    row::write_behind(to, x, lane);
+    row::write_slope_and_memory(to, x, lane);
     row::write_moves(to, [&](int k) { return static_cast<double>(way.moves[k].get(lane)); });
   });
 }
