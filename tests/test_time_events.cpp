@@ -241,6 +241,18 @@ TEST(Ends, AnInstanceEndsOnceWhateverComesLast) {
   EXPECT_EQ(r.sample(0, 0, 1), r.final("level"));
 }
 
+TEST(Ends, WhatTheLastEventMakesDueFiresThere) {
+  // The tick at the end lifts the load past its mark: that fires as at any other time, and may stop the instance.
+  const auto lifted = test_model("lifted");
+  const auto ended = run(lifted, with(tight, {"t=2.0"})), longer = run(lifted, with(tight, {"t=2.5"}));
+  EXPECT_EQ(names_of(ended), (std::vector<std::string>{"tick", "tick", "mark"}));
+  EXPECT_EQ(names_of(longer), names_of(ended));
+  EXPECT_EQ(times_of(ended, "mark"), std::vector<double>{2.0});
+  EXPECT_EQ(discrete(ended, "passed"), 1);
+  EXPECT_EQ(name_of(ended.status[0]), "finished");
+  EXPECT_EQ(name_of(run(lifted, with(tight, {"t=2.0", "stops=1.0"})).status[0]), "stopped");
+}
+
 // ---- backward in time
 
 TEST(Backward, RootsInOneStepInReverseOrder) {
