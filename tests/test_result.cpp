@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
-#include "result/hdf5.hpp"
+#include "base/hdf5.hpp"
 #include "result/marked.hpp"
 #include "result/storage.hpp"
 

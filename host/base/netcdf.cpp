@@ -7,6 +7,7 @@
 #include <netcdf.h>
 
 #include "base/files.hpp"
+#include "base/hdf5.hpp"
 
 namespace saltus::host {
 
@@ -28,6 +29,7 @@ bool is_netcdf(const std::filesystem::path& file) {
 netcdf_file::netcdf_file(const std::string& path, const std::string& what) : path_(path) {
   if (const auto other = not_a_file(path); !other.empty())
     throw error(exit_failure, fmt::format("{}: {}, {}", path, other, what));
+  const hdf5_silence silent;
   must(nc_open(path.c_str(), NC_NOWRITE, &file_));
   std::error_code ignored;
   bytes_ = std::filesystem::file_size(path, ignored);
@@ -72,11 +74,13 @@ const netcdf_variable* netcdf_file::find(std::string_view name) const {
 }
 
 bool netcdf_file::has_attribute(const char* name) const {
+  const hdf5_silence silent;
   int id;
   return nc_inq_attid(file_, NC_GLOBAL, name, &id) == NC_NOERR;
 }
 
 std::string netcdf_file::text_of(const char* attribute, int variable) const {
+  const hdf5_silence silent;
   std::size_t length = 0;
   if (nc_inq_attlen(file_, variable, attribute, &length) != NC_NOERR) return "";
   nc_type type = NC_NAT;
@@ -89,6 +93,7 @@ std::string netcdf_file::text_of(const char* attribute, int variable) const {
 
 /// A list or a text does not count as a number.
 bool netcdf_file::has_number(const char* attribute, int variable) const {
+  const hdf5_silence silent;
   std::size_t length = 0;
   nc_type type = NC_NAT;
   return nc_inq_att(file_, variable, attribute, &type, &length) == NC_NOERR && length == 1 && is_number(type);
@@ -116,6 +121,7 @@ double netcdf_file::number(const char* attribute, const netcdf_variable& of) con
 }
 
 std::vector<long long> netcdf_file::whole_numbers(const char* attribute) const {
+  const hdf5_silence silent;
   std::size_t length = 0;
   if (nc_inq_attlen(file_, NC_GLOBAL, attribute, &length) != NC_NOERR) return {};
   std::vector<long long> values(length);
@@ -124,6 +130,7 @@ std::vector<long long> netcdf_file::whole_numbers(const char* attribute) const {
 }
 
 std::vector<attribute> netcdf_file::attributes(int variable) const {
+  const hdf5_silence silent;
   int count = 0;
   must(nc_inq_varnatts(file_, variable, &count));
   std::vector<attribute> all;
@@ -180,6 +187,7 @@ void netcdf_file::must_fit(const netcdf_variable& v, position count) const {
 }
 
 std::vector<double> netcdf_file::reals(const netcdf_variable& v, position start, position count) const {
+  const hdf5_silence silent;
   must_be_numbers(v, 2);
   must_fit(v, count);
   std::vector<double> values(count[0] * count[1]);
@@ -188,6 +196,7 @@ std::vector<double> netcdf_file::reals(const netcdf_variable& v, position start,
 }
 
 std::vector<long long> netcdf_file::integers(const netcdf_variable& v, std::size_t start, std::size_t count) const {
+  const hdf5_silence silent;
   must_be_numbers(v, 1);
   must_fit(v, {count, 1});
   std::vector<long long> values(count);
@@ -198,6 +207,7 @@ std::vector<long long> netcdf_file::integers(const netcdf_variable& v, std::size
 std::vector<double> netcdf_file::column(const netcdf_variable& v) const { return reals(v, {0, 0}, {length(v), 1}); }
 
 std::string netcdf_file::bytes(const netcdf_variable& v, std::int64_t first, std::int64_t count) const {
+  const hdf5_silence silent;
   must_be_numbers(v, 2);
   const position start = {static_cast<std::size_t>(first), 0},
                  lengths = {static_cast<std::size_t>(count),
@@ -211,6 +221,7 @@ std::string netcdf_file::bytes(const netcdf_variable& v, std::int64_t first, std
 }
 
 std::vector<std::string> netcdf_file::texts(const netcdf_variable& v) const {
+  const hdf5_silence silent;
   const std::size_t start = 0, count = dimension(v.dimensions.at(0).c_str());
   must_fit(v, {count, 1});
   std::vector<char*> values(count);

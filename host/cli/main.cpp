@@ -25,7 +25,7 @@
 #include "cli/show_command.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
-#include "result/hdf5.hpp"
+#include "base/hdf5.hpp"
 #include "result/journal.hpp"
 #include "study/to_zarr.hpp"
 

@@ -36,7 +36,7 @@
 #include "cli/progress.hpp"
 #include "cli/run_options.hpp"
 #include "ensemble/model_call.hpp"
-#include "result/hdf5.hpp"
+#include "base/hdf5.hpp"
 #include "result/sharing.hpp"
 #include "statistics/statistics.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "result/hdf5.hpp"
+#include "base/hdf5.hpp"
 #include "result/reader.hpp"
 #include "result/storage.hpp"
 

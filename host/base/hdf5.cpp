@@ -1,4 +1,4 @@
-#include "result/hdf5.hpp"
+#include "base/hdf5.hpp"
 
 #include <dlfcn.h>
 
