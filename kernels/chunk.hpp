@@ -155,7 +155,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   x.h = x.t_end - x.t_begin;
   x.sample = Integer(int64(0));
   if constexpr (E::watch_stiffness) {
-    constexpr int64 first_look = looks_for_stiffness::first;
+    constexpr int64 first_look = stiffness_schedule::first;
     x.next_look = Integer(run.settings.max_steps < first_look ? run.settings.max_steps : first_look);
   }
   if constexpr (E::bounds_log) x.logged[0] = Integer(int64(0));

@@ -140,12 +140,12 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(instance<E, Real>& x, const trial<
   return due;
 }
 
-/// Lanes of `where` that have finished at a time event. They are under way again until it has fired: it may end them otherwise, and may
-/// make other events due.
+/// Lanes of `where` that have finished. They are under way again while events fire at their end, which may end them otherwise, and may make
+/// other events due.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> keep_for_last_events(instance<E, Real>& x, mask_of<Real> where) {
   using Integer = typename Real::integer;
-  const auto finished = where & at_time_event(x, x.t) & (x.status == Integer(int64(status::finished)));
+  const auto finished = where & (x.status == Integer(int64(status::finished)));
   x.status = select(finished, Integer(int64(status::interrupted)), x.status);
   return finished;
 }
@@ -276,12 +276,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto whole = (p.t > x.t_stop) | together | (p.spurious & (a.t1 - p.t <= Real(0.5) * tau));
   const auto moved = crossing & active & !whole & !p.failed;
   const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.spurious);
-  auto at_end = mask_of<Real>::all(false);
   if constexpr (lands_whole_steps<E>)
     if (const auto rest = active & !moved & !p.failed; any(rest)) {
       accept_step(x, a, rest, tol, run);
       update_step_size(x, a, rest, tol);
-      if constexpr (E::form::time_events > 0) at_end = keep_for_last_events(x, rest);
     }
   move_to(x, p, moved, tol, run);
   remember_rejection(x.memory, moved, false);
@@ -290,6 +288,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   mask_of<Real> fires;
   auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
   const auto at_knot = pass_jumping_knots(x, active, tol, due, fires);
+  const auto at_end = keep_for_last_events(x, active);
   fire_at_landing(x, p, due, walls, of_step, fires & active & !p.failed, moved, at_knot, tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
   end_where(x.status, at_end, status::finished);

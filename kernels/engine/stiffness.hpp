@@ -7,7 +7,7 @@ namespace saltus {
 
 /// When an instance is looked at for stiffness, in trial steps: the first time, and how soon again if its steps seem limited. Otherwise its
 /// count has become four times as large, or larger by `longest`.
-struct looks_for_stiffness {
+struct stiffness_schedule {
   static constexpr int64 first = 64, again = 16, longest = 4096;
 };
 
@@ -58,7 +58,7 @@ SALTUS_FN_COLD eigenvalue_estimate largest_eigenvalue(const instance<E, pack<T, 
 /// Rosenbrock method corrects it. Over the time that is left this exceeds the tolerance where eps |lambda| (t_end - t) > rtol: `stiff_for_long`.
 template <class E, class T, int W>
 SALTUS_FN_COLD void look_at_lane(instance<E, pack<T, W>>& x, int lane, const tolerances<E, pack<T, W>>& tol) {
-  using when = looks_for_stiffness;
+  using when = stiffness_schedule;
   constexpr double at_limit = 1.8, enough = 4.0, relief = 0.5, epsilon = limits<T>::epsilon;
   instance<E, pack<T, 1>> one;
   take(x, lane, one);
