@@ -194,6 +194,39 @@ TEST(TimeEvents, EveryCoincidenceOfMarksTimeEventsAndWalls) {
   EXPECT_EQ(wrong, 0);
 }
 
+/// A gated point for every rate and tick.
+const std::vector<double> rates{-1.9, -0.3, 0.7, 2.3},
+    ticks{0.37, 0.4227476158565736, 0.83, 1.1, 1.25, 1.7, 2.03, 2.91};
+outcome gate(const std::vector<std::string>& more) {
+  const std::vector<std::string> sweeps{set("sweep.rate", rates), set("sweep.tick", ticks)};
+  return run(test_model("gated"), with(with(tight, sweeps), more));
+}
+
+/// x has been above its level for the time that its rate and the time of the tick say.
+template <class Time>
+void expect_above(const outcome& r, const Time& time) {
+  for (std::size_t i = 0; i < rates.size() * ticks.size(); ++i) {
+    const double rate = rates[i / ticks.size()], tick = ticks[i % ticks.size()];
+    EXPECT_NEAR(r.final("time_above", static_cast<std::int64_t>(i)), time(rate, tick), 1e-12) << rate << ' ' << tick;
+  }
+}
+
+TEST(TimeEvents, AGuardThatCrossesAtATickFiresOnceWhateverFollows) {
+  for (const char* follow : {"follow=0.0", "follow=1.0", "follow=2.0"})
+    for (const char* method : {"method=dp5", "method=radau5"}) {
+      const auto r = gate({follow, method});
+      for (std::int64_t i = 0; i < r.plan.count; ++i) EXPECT_EQ(discrete(r, "passes", i), 1) << follow << method << i;
+      expect_above(r, [](double rate, double tick) { return rate > 0.0 ? 3.0 - tick : tick; });
+    }
+}
+
+TEST(Modes, FollowTheSideToWhichAGuardAtZeroMoves) {
+  expect_above(gate({"at_start=1.0"}), [](double rate, double) { return rate > 0.0 ? 3.0 : 0.0; });
+  expect_above(gate({"set=1.0", "initial.x=-30.0"}),
+               [](double rate, double tick) { return rate > 0.0 ? 3.0 - tick : 0.0; });
+  expect_above(gate({"set=1.0", "initial.x=30.0"}), [](double rate, double tick) { return rate > 0.0 ? 3.0 : tick; });
+}
+
 // ---- guards at the ends of the span
 
 TEST(Ends, AGuardThatIsZeroAtTheStart) {

@@ -58,9 +58,10 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const committed_step<E, Real>& 
 
 /// Takes in the point after an event.
 template <class E, class Real>
-SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
-  E::each_reduction([&](auto r, int, int at)
-                        SALTUS_INLINE_LAMBDA { reduction_in<E, decltype(r)>::jump(x, at, where); });
+SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
+    reduction_in<E, decltype(r)>::jump(x, kept_reduction{item, at}, where, tol);
+  });
 }
 
 /// Event number `event` has happened in a lane; `point` is its entry in the event log.

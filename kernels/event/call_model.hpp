@@ -126,40 +126,6 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   return now.stopped;
 }
 
-/// Calls the model's `mode` for the lanes in `where`: discrete variables follow the guard signs.
-template <class E, class T, int W>
-SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
-                         const point_rules<E, pack<T, W>>& rules = {}) {
-  if constexpr (E::form::kinds::has_mode) {
-    // Modes follow guards, and guards may follow algebraic states, so these come first.
-    if constexpr (moves_states<typename E::form>) start_from<E>(x, where, tol, rules);
-    const auto g = E::form::guard_values(x.t, x.y, x.constants);
-    const due_events<E, pack<T, W>>* const nothing = nullptr;
-    for (int lane = 0; lane < W; ++lane)
-      if (where[lane] &&
-          with_event<E>(x, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); }))
-        end_lane<E>(x, lane, status::stopped);
-  }
-}
-
-/// True if `mode` changes a discrete variable in one lane at a point of a step, with these values of the guards.
-template <class E, class T, int W>
-SALTUS_FN bool changes_mode(const instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
-                            const vec<pack<T, W>, E::ng>& g) {
-  using Scalar = pack<T, 1>;
-  const due_events<E, Scalar>* const nothing = nullptr;
-  instance<E, Scalar> there;
-  take(x, lane, there);
-  there.t.v = t.get(lane);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { there.y[i].v = y[i].get(lane); });
-  vec<Scalar, E::ng> values;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { values[i].v = g[i].get(lane); });
-  bool changed = with_event<E>(there, 0, values, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
-  for (int i = 0; i < E::form::discretes; ++i)
-    changed = changed || !(there.constants.d[i].v == x.constants.d[i].get(lane));
-  return changed;
-}
-
 /// One lane's transition for the due guards and time events: ordinary scalar code of the model.
 template <class E, class T, int W>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,

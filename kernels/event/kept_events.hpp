@@ -56,12 +56,10 @@ SALTUS_FN due_events<E, Real> nothing_due() {
   return r;
 }
 
-/// Keeps the point before `mode` is called.
+/// Keeps the point before `mode` is called with the guards g.
 template <class E, class Real, class Run>
-SALTUS_FN void keep_mode(const instance<E, Real>& x, mask_of<Real> where, const Run& run) {
-  if constexpr (E::form::kinds::has_mode)
-    run.events.keep_event(x, row_kind::mode, x.t, E::form::guard_values(x.t, x.y, x.constants), nothing_due<E, Real>(),
-                          where);
+SALTUS_FN void keep_mode(const instance<E, Real>& x, const vec<Real, E::ng>& g, mask_of<Real> where, const Run& run) {
+  run.events.keep_event(x, row_kind::mode, x.t, g, nothing_due<E, Real>(), where);
 }
 
 /// Keeps the start, with the guards that are zero there.

@@ -47,7 +47,7 @@ SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> wher
     note_jump(x, at_table);
   }
   start_from<E>(x, passing, tol);
-  if constexpr (E::reduces_quantities) reduce_jump<E>(x, passing);
+  if constexpr (E::reduces_quantities) reduce_jump<E>(x, passing, tol);
   if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, passing, tol);
   set_next_stop(x, passing, tol);
   return passing;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "event/after_root.hpp"
-#include "event/kept_events.hpp"
+#include "event/modes.hpp"
 #include "event/order_of_events.hpp"
 #include "event/quick.hpp"
 
@@ -31,14 +31,13 @@ SALTUS_FN mask_of<Real> is_due_again(int i, Real was, Real now, Real rate, Real 
   return moved;
 }
 
-/// Replaces `due` by the guards that are due after a transition, and `was` by the current values. `fired` collects the guards that have
-/// fired at this time. Returns the lanes of `where` in which any is due.
+/// Replaces `due` by the guards that are due after a transition, and `was` by the current values. `fired` are the guards that have fired at
+/// this time. Returns the lanes of `where` in which any is due.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E, Real>& due, vec<Real, E::ng>& was,
-                                       vec<Real, E::ng>& fired, mask_of<Real> where) {
+                                       const vec<Real, E::ng>& fired, mask_of<Real> where) {
   mask_of<Real> again = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    fired[i] = max(fired[i], due.guard[i]);
     const auto moved = where & is_due_again<E>(i, was[i], x.constants.guard_values[i], x.rate[i], fired[i]);
     due.guard[i] = select(moved, Real(1.0), Real(0.0));
     again = again | moved;
@@ -184,21 +183,21 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     E::form::arrive(x.constants, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
-    if constexpr (E::gradient) keep_mode(x, active, run);
-    set_modes<E>(x, active, tol, rules);
+    const auto mode_saw = set_modes<E>(x, active, tol, rules, run);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
     if constexpr (moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
-    auto over = take_over(x, entry, due.guard, from, jumps, before_root, active, tol);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = max(fired[i], due.guard[i]); });
+    auto over = take_over(x, entry, fired, from, jumps, before_root, active, tol);
     if constexpr (moves_states<typename E::form> && E::ng > 0)
-      over = over | take_over_solved<E>(x, y, d, at_landing, due.guard, from, active & !written, tol);
+      over = over | take_over_solved<E>(x, y, d, at_landing, fired, from, active & !written, tol);
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
+    follow_sides<E>(x, mode_saw, active, tol, rules, run);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
-    if constexpr (E::reduces_quantities) reduce_jump<E>(x, active);
-    if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, active, tol);
-    from = g;
+    // What has fired keeps the side from which it has.
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { from[i] = select(fired[i] > Real(0.5), from[i], g[i]); });
     const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);
@@ -210,6 +209,9 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     if constexpr (E::gradient) look_at_due_again_of_gradient(x, due, active, tol);
   }
   end_where(x.status, active, status::event_loop);
+  // Values between two rounds last no time, and are no extrema.
+  if constexpr (E::reduces_quantities) reduce_jump<E>(x, where, tol);
+  if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, where, tol);
   note_jump(x, where);
   look_ahead(x, where, tol);
   if constexpr (E::directions > 0) end_event(x, where, tol, way, run);

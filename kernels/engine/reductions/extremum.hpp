@@ -402,14 +402,18 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
       if constexpr (R::windowed) rates_at_edges(x, of, kept.item, where, window_of<R, Real>(run, kept.item));
     }
   }
-  /// The value after an event may exceed all values so far. Within a window the next step takes it in.
+  /// The value after an event may exceed all values so far. It counts at the end of a window, too.
   template <class Real>
-  SALTUS_FN static void jump(instance<E, Real>& x, int at, mask_of<Real> where) {
-    if constexpr (!R::windowed) {
-      Real value, rate;
-      quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
-      take_extremum<R>(x, at, value, x.t, where);
+  SALTUS_FN static void jump(instance<E, Real>& x, const kept_reduction& kept, mask_of<Real> where,
+                             const tolerances<E, Real>& tol) {
+    if constexpr (R::windowed) {
+      const auto window = window_of<R, Real>(tol.windows, kept.item);
+      const Real near = rounding_of_time(x, x.t);
+      where = where & (x.t >= window.from - near) & (x.t <= window.to + near);
     }
+    Real value, rate;
+    quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
+    take_extremum<R>(x, kept.at, value, x.t, where);
   }
   /// No step covers the values at the very end of a window that is there.
   template <class T, class Run>

@@ -38,7 +38,7 @@ struct reduction_defaults {
   SALTUS_FN static void begin(const auto&...) {}
   /// step(x, step, kept, where, run): takes in a committed_step.
   SALTUS_FN static void step(const auto&...) {}
-  /// jump(x, at, where): takes in the point after an event.
+  /// jump(x, kept, where, tol): takes in the point after an event.
   SALTUS_FN static void jump(const auto&...) {}
   /// event(x, kept, event, run): a reduced_event has happened.
   SALTUS_FN static void event(const auto&...) {}
