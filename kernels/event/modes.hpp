@@ -60,6 +60,7 @@ SALTUS_FN void follow_sides(instance<E, Real>& x, const vec<Real, E::ng>& seen, 
         const auto moved = turned & !(before[i] == after[i]);
         assign_where(moved, sides[i], settle<E>(i, after[i], x.rate[i]));
       });
+      begin_piece(x, x.f, turned);
     });
   }
 }

@@ -117,8 +117,15 @@ SALTUS_FN void put_back_within_rounding(instance<E, Real>& x, mask_of<Real> wher
   });
 }
 
-/// Evaluates f and the guards at the accepted point and settles their sides, at the start and after every jump. A method with a memory
-/// forgets its past there.
+/// A form remembers the point that a jump, or the start, has reached; a method with a memory forgets its past there.
+template <class E, class Real>
+SALTUS_FN void begin_piece(instance<E, Real>& x, const vec<Real, E::n>& f, mask_of<Real> where) {
+  E::form::remember(x.constants, x.t, x.y, f, where);
+  if constexpr (keeps_invariants<typename E::form>) E::form::take_invariants(x.constants, x.t, x.y, where);
+  if constexpr (methods::has_memory<typename E::Method>) x.constants.past.forget(where);
+}
+
+/// Evaluates f and the guards at the accepted point and settles their sides, at the start and after every jump.
 template <class E, class Real>
 SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                const point_rules<E, Real>& rules = {}) {
@@ -142,9 +149,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, constants, g.rate, where, tol);
   // A guard at zero belongs to the side it is moving to, on which f may depend.
   seldom(x, resettled, [&]() SALTUS_INLINE_LAMBDA { g = evaluate_at(x, f, constants, resettled, tol, rules); });
-  E::form::remember(x.constants, x.t, x.y, f, where);
-  if constexpr (keeps_invariants<typename E::form>) E::form::take_invariants(x.constants, x.t, x.y, where);
-  if constexpr (methods::has_memory<typename E::Method>) x.constants.past.forget(where);
+  begin_piece(x, f, where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.constants.guard_values[i],
