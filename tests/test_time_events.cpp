@@ -286,6 +286,17 @@ TEST(Ends, WhatTheLastEventMakesDueFiresThere) {
   EXPECT_EQ(name_of(run(lifted, with(tight, {"t=2.0", "stops=1.0"})).status[0]), "stopped");
 }
 
+TEST(Ends, ExtremaHaveTheValuesThatLast) {
+  // At -1, 0 and, after the second tick, -1 again: at 1 it is between two transitions only. A window has the value after a tick at its end.
+  const auto r = run(test_model("lifted"), with(tight, {"t=3.0", "drop=2.0",
+                                                        "output.reduce=[\"max(height)\", \"max(height) to 1.0\", "
+                                                        "\"max(height) from 0.5 to 0.75\"]"}));
+  EXPECT_EQ(names_of(r), (std::vector<std::string>{"tick", "tick", "mark", "tick"}));
+  EXPECT_EQ(r.reductions[0], 0.0);
+  EXPECT_EQ(r.reductions[1], 0.0);
+  EXPECT_EQ(r.reductions[2], -1.0);
+}
+
 // ---- backward in time
 
 TEST(Backward, RootsInOneStepInReverseOrder) {

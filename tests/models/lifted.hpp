@@ -1,4 +1,4 @@
-// A clock lifts a load past a mark, which stops the instance if asked.
+// A clock lifts a load past a mark, where it drops or stops the instance if asked.
 #include <saltus.hpp>
 
 struct lifted {
@@ -7,8 +7,9 @@ struct lifted {
   static constexpr double span[] = {0.0, 2.0};
   enum state { height };
   static constexpr saltus::variable<state> state_list[] = {{height, -1.0, "m", "of the load; it rises only at ticks"}};
-  enum parameter { stops };
-  static constexpr saltus::variable<parameter> parameter_list[] = {{stops, 0.0, "1", "1: stop at the mark"}};
+  enum parameter { stops, drop };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{stops, 0.0, "1", "1: stop at the mark"},
+                                                                   {drop, 0.0, "m", "how far the load drops there"}};
   enum discrete { passed };
   static constexpr saltus::variable<discrete> discrete_list[] = {{passed, 0.0, "1", "how often the mark was passed"}};
   enum guard { mark };
@@ -23,6 +24,7 @@ struct lifted {
     if (now.due(tick)) now[height] += 1.0;
     if (now.due(mark)) {
       now[passed] += 1.0;
+      now[height] -= now[drop];
       if (now[stops] > 0.5) now.stop();
     }
   }
