@@ -215,9 +215,9 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     where = where & is_under_way(x);
   }
   const point_rules<E, Real> rules{run.settings.consistency};
-  const auto mode_saw = set_modes<E>(x, where, tol, rules, run);
+  const auto mode = set_modes<E>(x, where, tol, rules);
   start_from<E>(x, where, tol, rules);
-  follow_sides<E>(x, mode_saw, where, tol, rules, run);
+  follow_sides<E>(x, mode, where, tol, rules, run);
   if constexpr (form::slides) begin_slides(x, where);
   carried<E>::accept(x, where);
 

@@ -82,7 +82,8 @@ SALTUS_FN mask_of<Real> must_end_at_stop(const instance<E, Real>& x) {
 }
 
 /// The guards and time events due at the lanes' positions: guards at their landing point, guards within tau of a time event at which the
-/// step has ended, and time events whose time has come.
+/// step has ended, and time events whose time has come. `at_stop`: the lanes whose step has ended where it must. At the end of the span
+/// guards are due that have crossed: a run that continues begins on the other side of these, and before the roots of all others.
 template <class E, class Real>
 SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, Real>& a, const landing<E, Real>& p,
                                      const vec<Real, E::ng>& side, Real tau, mask_of<Real> moved, mask_of<Real> at_stop,
@@ -90,10 +91,11 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   due_events<E, Real> due;
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
-  if constexpr (E::form::time_events > 0 || has_corners<E> || E::stops_at_windows) {
-    const auto near = find_due<E, Real>(side, a.g, tau, mask_of<Real>::all(false));
-    const auto landed = at_stop & p.fires & (abs(p.t - x.t) <= tau);
-    any_due = any_due | landed;
+  if constexpr (E::ng > 0) {
+    const auto at_end = a.t1 >= x.t_end;
+    const auto near = find_due<E, Real>(side, a.g, select(at_end, Real(0.0), tau), mask_of<Real>::all(false));
+    const auto landed = at_stop & !at_end & p.fires & (abs(p.t - x.t) <= tau);
+    any_due = any_due | landed | (at_stop & at_end & near.any_due);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real found = max(near.due[i], select(landed, p.due[i], Real(0.0)));
       due.guard[i] = select(at_stop, found, due.guard[i]);
@@ -140,14 +142,13 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(instance<E, Real>& x, const trial<
   return due;
 }
 
-/// Lanes of `where` that have finished. They are under way again while events fire at their end, which may end them otherwise, and may make
-/// other events due.
+/// Lanes of `where` at the end of their span. They are under way while events fire there, which may end them otherwise than as finished.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> keep_for_last_events(instance<E, Real>& x, mask_of<Real> where) {
   using Integer = typename Real::integer;
-  const auto finished = where & (x.status == Integer(int64(status::finished)));
-  x.status = select(finished, Integer(int64(status::interrupted)), x.status);
-  return finished;
+  const auto finished = x.status == Integer(int64(status::finished));
+  x.status = select(where & finished, Integer(int64(status::interrupted)), x.status);
+  return where & (finished | (is_under_way(x) & (x.t >= x.t_end)));
 }
 
 /// Repeats the step of parked lanes. Lanes that this ends leave `active`.
@@ -286,7 +287,8 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   if constexpr (E::certified) assign_where(moved, x.doubts, Real(0.0));
   // transition and restart; the next step size is the one that was tried here
   mask_of<Real> fires;
-  auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
+  const auto at_stop = (ends_there | (a.last & (a.t1 >= x.t_end))) & active & (!moved) & !p.failed;
+  auto due = due_at(x, a, p, s.side, tau, moved, at_stop, fires);
   const auto at_knot = pass_jumping_knots(x, active, tol, due, fires);
   const auto at_end = keep_for_last_events(x, active);
   fire_at_landing(x, p, due, walls, of_step, fires & active & !p.failed, moved, at_knot, tol, run);

@@ -297,9 +297,9 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.y[i] == y[i]); });
     each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { moved = moved | !(x.constants.d[i] == d[i]); });
     end_where(x.status, at_limit & resting.chatters & !moved, status::chattering);
-    const auto mode_saw = set_modes<E>(x, at_limit, tol, rules, run);
+    const auto mode = set_modes<E>(x, at_limit, tol, rules);
     start_from<E>(x, at_limit, tol, rules);
-    follow_sides<E>(x, mode_saw, at_limit, tol, rules, run);
+    follow_sides<E>(x, mode, at_limit, tol, rules, run);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, at_limit, tol);
     note_jump(x, at_limit);

@@ -16,40 +16,69 @@ SALTUS_FN void call_mode(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::ng
       end_lane<E>(x, lane, status::stopped);
 }
 
-/// Discrete variables follow the signs of guards at a point that a jump has reached, or at the start. Returns the guards' values.
-template <class E, class Real, class Run>
-SALTUS_FN vec<Real, E::ng> set_modes(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
-                                     const point_rules<E, Real>& rules, [[maybe_unused]] const Run& run) {
+/// The discrete variables of an instance, with their derivatives if these are kept.
+template <class E, class Real>
+struct discrete_state {
+  vec<Real, E::form::discretes> values;
+  vec<Real, E::form::discretes * E::directions> rates;
+
+  SALTUS_FN explicit discrete_state(const instance<E, Real>& x) : values(x.constants.d) {
+    if constexpr (E::directions > 0) rates = x.constants.discrete_rates;
+  }
+  SALTUS_FN void give(instance<E, Real>& x, mask_of<Real> where) const {
+    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.constants.d[i], values[i]); });
+    if constexpr (E::directions > 0)
+      each<E::form::discretes * E::directions>(
+          [&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.constants.discrete_rates[i], rates[i]); });
+  }
+};
+
+/// A call of `mode`: the guards that it has seen, and the discrete variables before it.
+template <class E, class Real>
+struct mode_call {
+  vec<Real, E::ng> seen;
+  discrete_state<E, Real> before;
+};
+
+/// Discrete variables follow the signs of guards at a point that a jump has reached, or at the start.
+template <class E, class Real>
+SALTUS_FN mode_call<E, Real> set_modes(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
+                                       const point_rules<E, Real>& rules) {
   if constexpr (!E::form::kinds::has_mode) {
-    return x.constants.guard_values;
+    return {x.constants.guard_values, discrete_state<E, Real>(x)};
   } else {
     // Guards may follow algebraic states, so these come first.
     if constexpr (moves_states<typename E::form>) start_from<E>(x, where, tol, rules);
-    const auto g = E::form::guard_values(x.t, x.y, x.constants);
-    if constexpr (E::gradient) keep_mode(x, g, where, run);
-    call_mode<E>(x, g, where);
-    return g;
+    const mode_call<E, Real> call{E::form::guard_values(x.t, x.y, x.constants), discrete_state<E, Real>(x)};
+    call_mode<E>(x, call.seen, where);
+    return call;
   }
 }
 
-/// `mode` has seen the guards `seen`. One that was at zero, or within rounding of it, may have been put on the other side since: then `mode`
-/// is called again with the sides, and the point is evaluated with its discrete variables. Such guards keep their sides.
+/// A guard that `mode` has seen at zero, or within rounding of it, may have been put on the other side since. Then `mode` is called anew with
+/// the sides, as if for the first time, and the point is evaluated with its discrete variables. Such guards keep their sides.
 template <class E, class Real, class Run>
-SALTUS_FN void follow_sides(instance<E, Real>& x, const vec<Real, E::ng>& seen, mask_of<Real> where,
+SALTUS_FN void follow_sides(instance<E, Real>& x, const mode_call<E, Real>& call, mask_of<Real> where,
                             const tolerances<E, Real>& tol, const point_rules<E, Real>& rules,
                             [[maybe_unused]] const Run& run) {
-  if constexpr (E::form::kinds::has_mode && E::ng > 0) {
+  if constexpr (E::form::kinds::has_mode) {
     auto& sides = x.constants.guard_values;
     const auto is_put = [&](int i)
                             SALTUS_INLINE_LAMBDA { return abs(sides[i]) <= Real(limits<typename E::T>::smallest); };
     auto turned = mask_of<Real>::all(false);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      turned = turned | (is_put(i) & ((seen[i] >= Real(0.0)) ^ (sides[i] >= Real(0.0))));
+      turned = turned | (is_put(i) & ((call.seen[i] >= Real(0.0)) ^ (sides[i] >= Real(0.0))));
     });
     turned = turned & where & is_under_way(x);
+    if constexpr (E::gradient) {
+      auto at_call = x;
+      call.before.give(at_call, where);
+      keep_mode(at_call, call.seen, where & !turned, run);
+      keep_mode(at_call, sides, turned, run);
+    }
     seldom(x, turned, [&]() SALTUS_INLINE_LAMBDA {
       const auto before = E::form::guard_values(x.t, x.y, x.constants);
-      if constexpr (E::gradient) keep_mode(x, sides, turned, run);
+      call.before.give(x, turned);
       call_mode<E>(x, sides, turned);
       const auto after = E::form::guard_values(x.t, x.y, x.constants);
       each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

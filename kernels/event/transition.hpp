@@ -183,7 +183,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
     E::form::arrive(x.constants, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
-    const auto mode_saw = set_modes<E>(x, active, tol, rules, run);
+    const auto mode = set_modes<E>(x, active, tol, rules);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
@@ -193,7 +193,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     if constexpr (moves_states<typename E::form> && E::ng > 0)
       over = over | take_over_solved<E>(x, y, d, at_landing, fired, from, active & !written, tol);
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
-    follow_sides<E>(x, mode_saw, active, tol, rules, run);
+    follow_sides<E>(x, mode, active, tol, rules, run);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
     // What has fired keeps the side from which it has.

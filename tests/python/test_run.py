@@ -478,6 +478,21 @@ def test_a_run_goes_on_from_a_file(valve, tmp_path):
     assert np.array_equal(on["flow"].values.ravel(), first["flow"].values)
 
 
+@pytest.mark.parametrize("method", ["dp5", "dop853", "radau5"])
+def test_an_event_at_the_end_of_a_run_is_in_it_or_in_the_next(method, tmp_path):
+    """A guard that passes its root at the end, to rounding: some instances have the event in the first run, some in the second, all have one."""
+    m = saltus.Symbolic("passing", span=(0, 1.25))
+    rate, level = m.parameter("rate", 1.0), m.parameter("level", 1.25)
+    x, passed = m.state("x", 0.0), m.discrete("passed", 0)
+    m.equation(x, rate)
+    m.on(m.guard("passes", x - level, "both"), {passed: passed + 1})
+    rates = np.random.default_rng(1).uniform(0.1, 3, 400)
+    first = m.model().run(zip={"rate": rates, "level": np.nextafter(rates * 1.25, [0, 9] * 200)}, method=method, file=tmp_path / "a.nc")
+    assert first["ok"].all() and 0 < first["final_passed"].sum() < 400
+    then = m.model().run(initial={"from": str(tmp_path / "a.nc")}, t=3, method=method)
+    assert then["ok"].all() and (then["final_passed"] == 1).all()
+
+
 def test_lyapunov_exponents_have_a_dimension_of_their_own():
     lorenz = saltus.builtin("lorenz")
     ds = lorenz.lyapunov(t=(0, 60), start=10, rho=np.array([14.0, 28.0]))
