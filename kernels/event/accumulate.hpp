@@ -301,10 +301,10 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     start_from<E>(x, at_limit, tol, rules);
     follow_sides<E>(x, mode, at_limit, tol, rules, run);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
-    if constexpr (E::reduces_quantities) reduce_jump<E>(x, at_limit, tol);
     note_jump(x, at_limit);
     look_ahead(x, at_limit, tol);
     if constexpr (E::form::kinds::schedules) fire_items_here(x, at_limit, tol, run);
+    if constexpr (E::reduces_quantities) reduce_jump<E>(x, at_limit, tol);
     return at_limit;
   } else {
     assign_where(resting.where, x.t, x.t + resting.left);
