@@ -292,8 +292,8 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto at_knot = pass_jumping_knots(x, active, tol, due, fires);
   const auto at_end = keep_for_last_events(x, active);
   fire_at_landing(x, p, due, walls, of_step, fires & active & !p.failed, moved, at_knot, tol, run);
-  end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
   end_where(x.status, at_end, status::finished);
+  end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
 
 }  // namespace saltus
