@@ -19,10 +19,11 @@ _MOST_LEVELS = 30
 def threshold(model: Model, name: str, between: Any, holds: Callable[[xr.Dataset], Any], *, within: float = 1e-9, **settings: Any) -> np.ndarray:
     """The value of a parameter, or initial value, at which a condition changes, for each member of an ensemble, by bisection of all at once.
 
-    `between`: the two ends of the search, numbers or arrays by member; `holds(ds)`: the condition of each instance of a run. The members
-    are those of `zip=`, columns of equal length by name or a DataFrame; without it there is one. The result is NaN where the condition is
-    the same at both ends, else within `within` times the distance of the ends of a change; one of them, if there are several. Other
-    keywords are those of `run`. A condition of instances that fail is what `holds` says of them; `run` warns of them.
+    `between`: the two ends of the search, numbers or arrays by member. `holds(ds)`: the condition, for each instance of a run. The members
+    are those of `zip=`, columns of equal length by name or a DataFrame; without it there is one. Other keywords are those of `run`.
+
+    The result is NaN where the condition is the same at both ends. Elsewhere its error is at most `within` times their distance; of
+    several changes it is one. Instances that fail have the condition that `holds` says, and `run` warns of them.
     """
     members = {key: np.asarray(column) for key, column in dict(settings.pop("zip", {})).items()}
     if name in members or name in settings:
