@@ -17,6 +17,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "base/hdf5.hpp"
 #include "base/message.hpp"
 #include "base/version.hpp"
 #include "cli/commands.hpp"
@@ -25,7 +26,6 @@
 #include "cli/show_command.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
-#include "base/hdf5.hpp"
 #include "result/journal.hpp"
 #include "study/to_zarr.hpp"
 

@@ -29,6 +29,7 @@
 #include "backend/cuda/devices.hpp"
 #include "backend/make.hpp"
 #include "base/error.hpp"
+#include "base/hdf5.hpp"
 #include "base/message.hpp"
 #include "base/version.hpp"
 #include "cli/commands.hpp"
@@ -36,7 +37,6 @@
 #include "cli/progress.hpp"
 #include "cli/run_options.hpp"
 #include "ensemble/model_call.hpp"
-#include "base/hdf5.hpp"
 #include "result/sharing.hpp"
 #include "statistics/statistics.hpp"
 
