@@ -91,16 +91,17 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   due_events<E, Real> due;
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
-  if constexpr (E::ng > 0) {
-    const auto at_end = a.t1 >= x.t_end;
-    const auto near = find_due<E, Real>(side, a.g, select(at_end, Real(0.0), tau), mask_of<Real>::all(false));
-    const auto landed = at_stop & !at_end & p.fires & (abs(p.t - x.t) <= tau);
-    any_due = any_due | landed | (at_stop & at_end & near.any_due);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real found = max(near.due[i], select(landed, p.due[i], Real(0.0)));
-      due.guard[i] = select(at_stop, found, due.guard[i]);
-    });
-  }
+  if constexpr (E::ng > 0)
+    if (any(at_stop)) {
+      const auto at_end = a.t1 >= x.t_end;
+      const auto near = find_due<E, Real>(side, a.g, select(at_end, Real(0.0), tau), mask_of<Real>::all(false));
+      const auto landed = at_stop & !at_end & p.fires & (abs(p.t - x.t) <= tau);
+      any_due = any_due | landed | (at_stop & at_end & near.any_due);
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+        const Real found = max(near.due[i], select(landed, p.due[i], Real(0.0)));
+        due.guard[i] = select(at_stop, found, due.guard[i]);
+      });
+    }
   each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto now = x.next_time_event[i] <= x.t;
     due.time_event[i] = select(now, Real(1.0), Real(0.0));

@@ -196,7 +196,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
     follow_sides<E>(x, mode, active, tol, rules, run);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
-    // What has fired keeps the side from which it has.
+    // A guard that has fired keeps the side from which it did.
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { from[i] = select(fired[i] > Real(0.5), from[i], g[i]); });
     const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
