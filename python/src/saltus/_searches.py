@@ -12,7 +12,7 @@ import xarray as xr
 from ._errors import SpecError
 from ._model import Model
 
-#: Subset simulation gives up below level^_MOST_LEVELS.
+#: Stages of subset simulation: a probability below part^30 is given as zero.
 _MOST_LEVELS = 30
 
 
@@ -70,9 +70,9 @@ def rare_event(model: Model, inputs: Mapping[str, Any], severity: Callable[[xr.D
     """The probability that `severity(ds)` of an instance reaches `level`, where the inputs are random and independent: subset simulation.
 
     `inputs`: distributions by the name of a parameter or initial value, such as scipy.stats.norm(0, 1): anything with `ppf`. A stage has
-    `count` instances; of these the most severe `part` are where the next stage begins, which samples the inputs under the condition that
-    severity reaches theirs. `repeats` of it are made at once, for the error. Other keywords are those of `run`. Raises SpecError where a
-    severity is NaN.
+    `count` instances. The next stage begins at the most severe `part` of them, and samples the inputs under the condition that severity is
+    at least theirs. `repeats` independent estimates are made at once, for the error; one that has not reached `level` after 30 stages is
+    zero. Other keywords are those of `run`. Raises SpecError where a severity is NaN, or the same for more than `part` of a stage.
 
     S.-K. Au, J. L. Beck, Probabilistic Engineering Mechanics 16 (2001) 263; conditional samples by I. Papaioannou, W. Betz,
     K. Zwirglmaier, D. Straub, Probabilistic Engineering Mechanics 41 (2015) 89.
