@@ -167,7 +167,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   });
   form::each_memory(x.constants, x.constants, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
   x.status = Integer(int64(status::interrupted));
-  x.residual = x.far_steps = x.stiff_looks = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
+  x.residual = x.far_steps = x.rounding = x.stiff_looks = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
   x.residual_of = Real(-1.0);
   if constexpr (E::gradient) x.undefined = Real(0.0);
   return given;
@@ -311,7 +311,10 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   if constexpr (E::bounds_log) r.logged[slot] = x.logged[0].v;
   r.t_final[slot] = form::model_time(static_cast<double>(x.t.v));
   r.status[slot] = static_cast<unsigned char>(why);
-  abi::each_counter(r, x, [&](auto& column, auto& counter) SALTUS_INLINE_LAMBDA { column[slot] = counter.v; });
+  // Other columns keep their presets. Statistics on a device read events of every model.
+  if constexpr (!E::counts(abi::change::landing)) r.events[slot] = 0;
+  abi::each_counter<E::counts>(r, x,
+                               [&](auto& column, auto& counter) SALTUS_INLINE_LAMBDA { column[slot] = counter.v; });
   for (int i = 0; i < form::model_guards; ++i) {
     const int past = run.history(i, slot) & ~abi::ends_armed;  // history before a fallback integrator continued the
                                                                // instance

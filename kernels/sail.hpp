@@ -201,6 +201,7 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
     assign_where(where, x.rate[i], end.g.rate[i]);
   });
   keep_residual(x, end.s, where);
+  rounding_check<E>::accept(x, end.s, where);
   if constexpr (E::directions > 0 && (watches_near_misses<E> || watches_resolution<E>)) forget_undefined(x, where);
   remember_step(x, end.s, where);
   add_where(x.steps, where, 1);
@@ -221,6 +222,7 @@ SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_o
   paradox_check<E>::look(x, where, x.constants);
   if (const auto finished = where & ends; any(finished)) {
     carried<E>::finish(x, finished, tol);
+    rounding_check<E>::finish(x, finished, tol);
     end_where(x.status, finished, status::finished);
   }
   adjustment_check<E>::accept(x, a, where, tol);

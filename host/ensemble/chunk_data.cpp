@@ -9,6 +9,7 @@
 #include "abi/sensitivity.hpp"
 #include "abi/status.hpp"
 #include "base/files.hpp"
+#include "spec/methods.hpp"
 
 namespace saltus::host {
 
@@ -94,7 +95,7 @@ void chunk_data::arrange(const plan& p, std::int64_t first, std::int64_t instanc
   all(status, 1);
   all(exception, 1);
   for (const auto counter : abi::counter_members<std::vector<long long>>) all(this->*counter, 1);
-  for (std::size_t j = 0; j < abi::counter_count; ++j) counted_[j] = is_counted(m, j);
+  for (std::size_t j = 0; j < abi::counter_count; ++j) counted_[j] = is_counted(p, j);
   has_residuals_ = has_residuals(m);
   no_residual_ = has_residuals_ ? nan : 0.0;
   all(residual, 1);
@@ -231,6 +232,17 @@ abi::results chunk_data::results() {
   r.logged = logged.data();
   r.kept_rows = kept_rows.data();
   return r;
+}
+
+bool is_counted(const plan& p, std::size_t j) {
+  switch (abi::counter_table[j].changed_by) {
+    case abi::change::sailing: return true;
+    case abi::change::landing: return has_events(p.model);
+    case abi::change::certification: return has_events(p.model) && p.detection == detection::certified;
+    case abi::change::constraints: return has_residuals(p.model);
+    case abi::change::rosenbrock: return method_called(p.method).is_rosenbrock && p.model.equations == abi::plain;
+  }
+  return true;
 }
 
 std::int64_t moved_bytes(const chunk_data& c) {

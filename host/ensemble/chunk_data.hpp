@@ -131,10 +131,8 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::array<bool, abi::counter_count> counted_ = {};  ///< is_counted
 };
 
-/// Can counter number j change in a model? Without events nothing lands.
-inline bool is_counted(const model& m, std::size_t j) {
-  return has_events(m) || abi::counter_table[j].changed_by != abi::change::landing;
-}
+/// Can counter number j change in a run?
+bool is_counted(const plan& p, std::size_t j);
 
 /// Bytes of a chunk's columns, event log and exceptions: the traffic to and from a backend.
 std::int64_t moved_bytes(const chunk_data& chunk);

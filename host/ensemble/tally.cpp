@@ -262,6 +262,11 @@ std::vector<std::string> remarks(const model& m, const tally& counts) {
     if (const auto& [count, first] = counts.outputs[j]; count > 0)
       all.push_back(fmt::format("output `{}` was not finite at the end of {} instance{}, the first is {}",
                                 m.outputs[j].name, count, count == 1 ? "" : "s", first));
+  if (counts.rounded > 0)
+    all.push_back(fmt::format(
+        "rounding of linear solves may exceed a tolerance at the end of {} instance{} (`rounded`): `method = "
+        "\"auto\"` or `radau5` corrects it",
+        counts.rounded, counts.rounded == 1 ? "" : "s"));
   return all;
 }
 

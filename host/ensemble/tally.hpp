@@ -79,8 +79,8 @@ std::vector<std::pair<std::string, std::int64_t>> dependent_constraints(const mo
 /// Remarks about suspicious guards, one sentence each: a guard began beyond zero and never fired, or was crossed only
 /// against its direction.
 std::vector<std::string> remarks_on_guards(const model& m, const std::vector<guard_tally>& counts);
-/// remarks_on_guards, and remarks on a state of one instance far beyond that of all others, and on outputs that are not
-/// finite at the end.
+/// remarks_on_guards, and remarks on a state of one instance far beyond that of all others, on outputs that are not
+/// finite at the end, and on rounding of linear solves.
 std::vector<std::string> remarks(const model& m, const tally& counts);
 
 }  // namespace saltus::host

@@ -195,7 +195,10 @@ class field_list : all_dimensions {
       if (is_rescued_from(row.id, m_)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
     for (std::size_t j = 0; j < abi::counter_count; ++j) {
       const abi::counter_row& counter = abi::counter_table[j];
-      if (counter.of == abi::counted_of::constrained_models && !has_residuals(m_)) continue;
+      const bool is_of_every_run = counter.changed_by == abi::change::sailing ||
+                                   counter.changed_by == abi::change::landing ||
+                                   counter.changed_by == abi::change::certification;
+      if (!is_of_every_run && !is_counted(p_, j)) continue;
       add(counter.name, "counter", "1", counter.about, axes{instance}, NC_INT64,
           column(abi::counter_members<std::vector<long long>>[j]));
     }

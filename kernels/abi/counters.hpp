@@ -5,27 +5,25 @@
 
 namespace saltus::abi {
 
-/// The phase that changes a counter.
+/// The part of an engine that changes a counter.
 enum class change : unsigned char {
-  sailing,  ///< without guards and time events, only these counters differ from 0
-  landing
+  sailing,
+  landing,        ///< models with guards or time events
+  certification,  ///< certified detection of their events
+  constraints,    ///< models whose steps are projected onto constraints
+  rosenbrock      ///< Rosenbrock methods for plain equations
 };
-
-/// Which models have a counter in their files.
-enum class counted_of : unsigned char { every_model, constrained_models };
 
 /// One row of the list of counters.
 struct counter_row {
   const char* name;
   abi::change changed_by;
   bool in_statistics;
-  counted_of of;
   const char* about;
 };
 
 inline constexpr counter_row counter_table[] = {
-#define SALTUS_COUNTER(name, changed_by, in_statistics, of, about) \
-  {#name, change::changed_by, in_statistics, counted_of::of, about},
+#define SALTUS_COUNTER(name, changed_by, in_statistics, about) {#name, change::changed_by, in_statistics, about},
 #include "abi/counters.def"
 };
 inline constexpr int counter_count = sizeof(counter_table) / sizeof(counter_table[0]);
@@ -50,11 +48,11 @@ constexpr void each_named_counter(const counters<Number>& of, F&& body) {
   for (int j = 0; j < counter_count; ++j) body(counter_table[j], of.*counter_members<Number>[j]);
 }
 
-/// body(a's number, b's number) for every counter that sailing changes, or landing alone, in the order of the table.
-template <change By, class A, class B, class F>
+/// body(a's number, b's number) for the counters for which `Which(change)` is true, in the order of the table.
+template <auto Which, class A, class B, class F>
 SALTUS_FN constexpr void each_counter(A& a, B& b, F&& body) {
 #define SALTUS_COUNTER(name, changed_by, ...) \
-  if constexpr (change::changed_by == By) body(a.name, b.name);
+  if constexpr (Which(change::changed_by)) body(a.name, b.name);
 #include "abi/counters.def"
 }
 /// body(a's number, b's number) for every counter.

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 26;
+inline constexpr int version = 27;
 
 using saltus::equations;
 using enum equations;

@@ -200,6 +200,24 @@ struct engine {
   /// instance.
   static constexpr bool watches_adjustments = has_constraints<form> && !fixed_steps;
   static constexpr bool watches_orientation = form::has_orientation;
+  /// True if rounding of the linear solves is added up. "auto" chooses a Rosenbrock method only where it cannot matter.
+  static constexpr bool watches_rounding =
+      Method::is_rosenbrock && form::has_field && !has_constraints<form> && !fixed_steps && !watch_stiffness;
+
+  /// Is a counter changed by this engine?
+  static constexpr bool counts(abi::change by) {
+    switch (by) {
+      case abi::change::landing: return ng > 0 || form::time_events > 0;
+      case abi::change::certification: return certified;
+      case abi::change::constraints: return has_constraints<form>;
+      case abi::change::rosenbrock: return watches_rounding;
+      default: return true;
+    }
+  }
+  static constexpr bool counts_in_sailing(abi::change by) {
+    return counts(by) && by != abi::change::landing && by != abi::change::certification;
+  }
+  static constexpr bool counts_in_landing(abi::change by) { return counts(by) && !counts_in_sailing(by); }
 
   /// True if the time derivative at accepted points is used: for guards and observations, or for the next step.
   static constexpr bool keeps_derivative =
@@ -316,6 +334,7 @@ struct instance : abi::counters<typename Real::integer>,
       residual_of;  ///< of the worst constraint after any step so far, and its number; for models with constraints
   Real orientation, largest_orientation;  ///< at the accepted point, and the largest so far; for forms that have one
   Real far_steps;                         ///< consecutive steps that the projection has moved much too far; if watched
+  Real rounding;                          ///< of the linear solves of all steps, in units of epsilon; if watched
   Real stiff_looks;  ///< looks at which steps were near the limit of stability; if stiffness is watched
   /// Consecutive doubtful steps; those rejected by error control count as one. For certified searches.
   Real doubts;
@@ -369,6 +388,7 @@ struct instance : abi::counters<typename Real::integer>,
       body(a.largest_orientation, b.largest_orientation);
     }
     if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
+    if constexpr (E::watches_rounding) body(a.rounding, b.rounding);
     if constexpr (E::watch_stiffness) body(a.stiff_looks, b.stiff_looks);
     if constexpr (E::gradient) body(a.undefined, b.undefined);
     E::form::each_memory(a.constants, b.constants, body);
@@ -424,7 +444,7 @@ struct instance : abi::counters<typename Real::integer>,
       });
     }
     if constexpr (E::watch_stiffness) body(a.next_look, b.next_look);
-    abi::each_counter<abi::change::sailing>(a, b, body);
+    abi::each_counter<E::counts_in_sailing>(a, b, body);
     body(a.status, b.status);
   }
   template <class A, class B, class F>
@@ -439,7 +459,7 @@ struct instance : abi::counters<typename Real::integer>,
         body(a.due_row[k], b.due_row[k]);
         body(a.end_row[k], b.end_row[k]);
       });
-    abi::each_counter<abi::change::landing>(a, b, body);
+    abi::each_counter<E::counts_in_landing>(a, b, body);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }
 };

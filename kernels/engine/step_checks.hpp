@@ -26,6 +26,8 @@ struct no_check {
   SALTUS_FN static void begin(const auto&...) {}
   /// accept(x, a, where, tol): the end of the trial has become the accepted point.
   SALTUS_FN static void accept(const auto&...) {}
+  /// finish(x, where, tol): these lanes have reached the end of their span.
+  SALTUS_FN static void finish(const auto&...) {}
   /// give_up(x, a, rejected, too_small, tol): ends lanes, or adds to `too_small` those that no shorter step can help.
   SALTUS_FN static void give_up(const auto&...) {}
   /// explain(x, a, where, tol): ends those lanes of `where` that have no acceptable step for a reason that the check knows.
@@ -229,6 +231,26 @@ struct adjustment_check<E> : no_check {
   SALTUS_FN_COLD static void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
     branch_check<E>::end_at_meeting(x, where);
     end_where(x.status, where, status::moved_far);
+  }
+};
+
+/// Rounding of the linear solves of a Rosenbrock method breaks linear conservation laws of the equations. It adds up, and is wrong where
+/// all states that a law connects have become small.
+template <class E>
+struct rounding_check : no_check {};
+
+template <class E>
+requires(E::watches_rounding) struct rounding_check<E> : no_check {
+  template <class Real>
+  SALTUS_FN static void accept(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                               mask_of<Real> where) {
+    assign_where(where, x.rounding, x.rounding + s.rounding);
+  }
+  template <class Real>
+  SALTUS_FN_COLD static void finish(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+    Real least = Real(limits<typename E::T>::largest);
+    each<E::judged>([&](int i) SALTUS_INLINE_LAMBDA { least = min(least, fma(tol.rtol, abs(x.y[i]), tol.atol[i])); });
+    add_where(x.rounded, where & (Real(limits<typename E::T>::epsilon) * x.rounding > least), 1);
   }
 };
 

@@ -25,6 +25,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   mask_of<Real> singular;          ///< the matrix was singular
   Real residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent/consistency.hpp)
   integer evaluations;         ///< of the equations, sweeps of derivatives included
+  Real rounding;               ///< of a Rosenbrock method's solves, the largest possible, in units of epsilon
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
@@ -34,6 +35,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
     const auto one = [&](Real& to, Real value) SALTUS_INLINE_LAMBDA { to = select(where, value, to); };
     one(h, from.h);
+    if constexpr (Method::is_rosenbrock) one(rounding, from.rounding);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       one(y1[i], from.y1[i]);
       one(slope0[i], from.slope0[i]);

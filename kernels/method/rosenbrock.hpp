@@ -29,6 +29,16 @@ SALTUS_FN void set_dense_output(stages<Method, Real, n>& s, const vec<Real, n>& 
   });
 }
 
+/// A bound of the rounding of the linear solves of a step, in units of epsilon: h |J| |change of y|, of which the diagonal of J shows the
+/// size where y is stiff. It breaks linear conservation laws, and nothing in a Rosenbrock method corrects it.
+template <class Real, int n>
+SALTUS_FN Real rounding_of_solves(const matrix<Real, n>& minus_j, const vec<Real, n>& y, const vec<Real, n>& point,
+                                  const vec<Real, n>& increment, Real h) {
+  Real sum = Real(0.0);
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { sum = fma(abs(minus_j[j][j]), abs(point[j] + increment[j] - y[j]), sum); });
+  return h * sum;
+}
+
 /// Quadratures of a Rosenbrock method: added equations, whose rows of the matrix are the gradients of the quantities.
 template <class Method, class Real, bool = (Method::quadratures > 0)>
 struct rosenbrock_quadratures {
@@ -114,6 +124,7 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
     u[i] = w.solve(right);
     quadratures.template add<i>(system, y, points[i], u[i]);
   });
+  s.rounding = detail::rounding_of_solves(lin.minus_j, y, points[last], u[last], h);
   detail::show_stages(settle, w, points.at, u);
   s.t = t;
   s.h = h;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The matrix: form of equations x method x requested output x way of running, each cell against a closed form.
 
-    matrix.py SALTUS [--all | --sample | --day N] [--table FILE] [--keep FOLDER] [PATTERN ...]
+    matrix.py SALTUS [--all | --pairs | --sample | --day N] [--table FILE] [--keep FOLDER] [PATTERN ...]
 
 Without --all a part of the sample runs, one on even days and another one on odd days; with --sample the whole of it. A pattern is a
 regular expression over names as printed, such as `plain/dp5/lanes`. Every cell is right (its error is within its bound), rejected
@@ -645,12 +645,31 @@ def everything():
         yield form, method, mode, ASKED
 
 
+def pairs():
+    """Few runs in which each form meets each method and each way of running, and each method each way of running, where nothing is
+    refused. Each is asked for everything."""
+    meets = lambda form, method, mode: {(form, method), (form, mode), (method, mode)}
+    accepted = [c for c in itertools.product(FORMS, METHODS, MODES) if not refusal(c[0], c[1], "finals", c[2])]
+    missing, times_used = set().union(*(meets(*c) for c in accepted)), collections.Counter()
+    for group in [[c for c in accepted if c[:2] == pair] for pair in itertools.product(FORMS, METHODS)] + [accepted] * len(accepted):
+        gain = lambda c: (len(meets(*c) & missing), -times_used[c[2]])
+        chosen = max(group, key=gain, default=None)
+        if chosen and gain(chosen)[0]:
+            missing -= meets(*chosen)
+            times_used[chosen[2]] += 1
+            yield *chosen, ASKED
+    for form, method in itertools.product(FORMS, METHODS):
+        if refusal(form, method, "finals", "plain"):
+            yield form, method, "plain", ["finals"]
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("saltus")
     p.add_argument("pattern", nargs="*", help="regular expressions of form/method/mode")
     p.add_argument("--all", action="store_true", help="all cells, not the sample")
     p.add_argument("--sample", action="store_true", help="the whole sample")
+    p.add_argument("--pairs", action="store_true", help="all pairs of a form, a method and a way of running")
     p.add_argument("--day", type=int, default=datetime.date.today().toordinal(), help="the sample of this day: today")
     p.add_argument("--of", help="of which states and outputs reductions are taken: fast; with --all a state, too")
     p.add_argument("--asked", default=".*", help="a regular expression of what is asked for")
@@ -660,7 +679,7 @@ def main():
     a = p.parse_intermixed_args()
     began = time.time()
     groups = collections.defaultdict(list)  # cells of one form and method share results
-    for form, method, mode, asked in everything() if a.all else sample(None if a.sample else a.day):
+    for form, method, mode, asked in everything() if a.all else pairs() if a.pairs else sample(None if a.sample else a.day):
         asked = [x for x in asked if re.fullmatch(a.asked, x)]
         if asked and (not a.pattern or any(re.fullmatch(x, f"{form}/{method}/{mode}") for x in a.pattern)):
             groups[form, method].append((form, method, mode, asked))
@@ -674,7 +693,7 @@ def main():
     outcomes = collections.Counter(c[0] for c in m.cells.values())
     print(f"{len(m.cells)} cells in {time.time() - began:.0f} s: {dict(outcomes)}")
     if a.table:
-        command = "matrix.py SALTUS" + (" --all" if a.all else " --sample" if a.sample else f" --day {a.day}") + "".join(f" '{x}'" for x in a.pattern)
+        command = "matrix.py SALTUS" + (" --all" if a.all else " --pairs" if a.pairs else " --sample" if a.sample else f" --day {a.day}") + "".join(f" '{x}'" for x in a.pattern)
         a.table.write_text(table(m.cells, command))
     return 1 if outcomes["wrong"] else 0
 

@@ -105,7 +105,7 @@ class piece_results {
     fetch(chunk.t_final, out.t_final, 1);
     fetch(chunk.status, out.status, 1);
     for (std::size_t j = 0; j < abi::counter_count; ++j)
-      if (is_counted(what.model, j))
+      if (is_counted(what, j))
         fetch(chunk.*abi::counter_members<std::vector<long long>>[j], out.*abi::counter_members<long long*>[j], 1);
     if (has_residuals(what.model)) {
       fetch(chunk.residual, out.residual, 1);
