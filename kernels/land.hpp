@@ -197,7 +197,7 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
     auto p = landing_at_start(x, a);
     auto tried = stops, lost = mask_of<Real>::all(false);
     aim<Real> there{stops, Real(0.0), Real(-1.0), Real(0.0), stops};
-    there = step_to<E, Real>(p, x, step_system<E, Real>{x.constants, &tol}, s.side, at * a.s.h, tried, lost, there);
+    there = step_to(location<E, Real>{x, a, s.side, tol, p}, at * a.s.h, tried, lost, there);
     again = again | (stops & !tried);
     // An armed guard has crossed before that, though the interpolant has its root later.
     const auto is_late = tried & there.across;
@@ -214,24 +214,14 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
   return stops | again;
 }
 
-/// Transition and restart where any event is due: by `due`, or at a wall. `of_step`: guards as they were held through the step; `moved`:
-/// the lanes that are at their landing point; `at_knot`: those that have passed a knot there, at which guards may have jumped.
+/// Transition and restart where any event is due, and where the chain of events may have a limit.
 template <class E, class Real, class Run>
-SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, due_events<E, Real> due,
-                               const vec<Real, E::ng>& walls, const vec<Real, E::ng>& of_step, mask_of<Real> fires,
-                               mask_of<Real> moved, mask_of<Real> at_knot, const tolerances<E, Real>& tol,
-                               const Run& run) {
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    due.guard[i] = max(due.guard[i], walls[i]);
-    fires = fires | (walls[i] > Real(0.5));
-  });
-  // If only a time event is due, the whole step was committed: guards have the values of its end, not of its start.
-  auto g = x.constants.guard_values;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
+SALTUS_FN void fire_at_landing(instance<E, Real>& x, const event_here<E, Real>& event, mask_of<Real> fires,
+                               const tolerances<E, Real>& tol, const Run& run) {
   const bool watches = any(tol.zeno_part > Real(0.0));
-  const auto arriving = watches ? arrive(x, due, fires) : arrival<E, Real>{};
-  const auto jumps = fire<E>(x, of_step, g, due, fires, at_knot, tol, run);
-  if (watches) end_accumulations(x, due, arriving, !jumps, fires & is_under_way(x), tol, run);
+  const auto arriving = watches ? arrive(x, event.due, fires) : arrival<E, Real>{};
+  const auto jumps = fire(x, event, fires, tol, run);
+  if (watches) end_accumulations(x, event.due, arriving, !jumps, fires & is_under_way(x), tol, run);
 }
 
 /// Ends lanes whose event is not located, but for those that come to rest there.
@@ -265,7 +255,8 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // locate
   if constexpr (E::is_quick) active = active & is_under_way(x);
   const auto crossing = active & s.found.found;
-  const auto p = locate<E, Real>(x, a, step.guards, s.side, s.from.s, s.found, crossing, tol);
+  auto p = landing_at_start(x, a);
+  locate(location<E, Real>{x, a, s.side, tol, p}, step.guards, s.from.s, s.found, crossing);
   seldom(x, active & p.broken, [&]() SALTUS_INLINE_LAMBDA { take_again<E, Real>(x, a, active & p.broken, tol); });
   active = active & !p.broken;
   seldom(x, active & p.failed, [&]() SALTUS_INLINE_LAMBDA { end_unlocated(x, a, active & p.failed, tol, run); });
@@ -289,10 +280,18 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // transition and restart; the next step size is the one that was tried here
   mask_of<Real> fires;
   const auto at_stop = (ends_there | (a.last & (a.t1 >= x.t_end))) & active & (!moved) & !p.failed;
-  auto due = due_at(x, a, p, s.side, tau, moved, at_stop, fires);
-  const auto at_knot = pass_jumping_knots(x, active, tol, due, fires);
+  event_here<E, Real> event{due_at(x, a, p, s.side, tau, moved, at_stop, fires), of_step, {}, {}};
+  event.at_knot = pass_jumping_knots(x, active, tol, event.due, fires);
   const auto at_end = keep_for_last_events(x, active);
-  fire_at_landing(x, p, due, walls, of_step, fires & active & !p.failed, moved, at_knot, tol, run);
+  fires = fires & active & !p.failed;
+  // If only a time event is due, the whole step was committed: guards have the values of its end, not of its start.
+  event.g = x.constants.guard_values;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(moved & !event.at_knot, event.g[i], p.g.value[i]);
+    event.due.guard[i] = max(event.due.guard[i], walls[i]);
+    fires = fires | (walls[i] > Real(0.5));
+  });
+  fire_at_landing(x, event, fires, tol, run);
   end_where(x.status, at_end, status::finished);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }

@@ -41,31 +41,49 @@ SALTUS_FN_COLD vec<Real, E::ng> rates_with_states(const instance<E, Real>& x, co
   return evaluate_at<E>(other, f, other.constants, where, tol, {}).rate;
 }
 
-/// A bilateral guard that has fired within `tolerance` (a time) before its root, because another event was due there, moves to its new
-/// side, so that it does not fire again at the root. `from` has the sides from which guards have fired. A guard that has crossed its root
-/// and returns fires again if the equations turn it, by its sign or a discrete variable. If a jump of the states from `entry` has turned it
-/// (`jumps`), as a bounce does, it is back on its side: with the old states it would not return. Returns the lanes in which a guard has
-/// changed sides.
+/// The transitions so far at one time.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::n>& entry, const vec<Real, E::ng>& fired,
-                                  const vec<Real, E::ng>& from, mask_of<Real> jumps, Real tolerance,
-                                  mask_of<Real> where, const tolerances<E, Real>& tol) {
+struct event_iteration {
+  vec<Real, E::n> entry;   ///< states before the first of them
+  vec<Real, E::ng> fired;  ///< 1 for every guard that has fired
+  vec<Real, E::ng> from;   ///< the sides from which guards have fired; of the others, the last sides
+  mask_of<Real> jumps;     ///< they have moved states
+  Real before_root;        ///< the longest time before its root at which a guard may have fired
+};
+
+/// The point before a transition.
+template <class E, class Real>
+struct point_before {
+  vec<Real, E::n> y;
+  vec<Real, E::form::discretes> d;
+  with_rate<vec<Real, E::ng>> g;
+};
+
+/// A bilateral guard that has fired shortly before its root, because another event was due there, moves to its new side, so that it does not
+/// fire again at the root. A guard that has crossed its root and returns fires again if the equations turn it, by its sign or a discrete
+/// variable. If a jump of the states has turned it, as a bounce does, it is back on its side: with the states before it would not return.
+/// Returns the lanes in which a guard has changed sides.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const event_iteration<E, Real>& so_far, mask_of<Real> where,
+                                  const tolerances<E, Real>& tol) {
   const auto returns = [&](int i) SALTUS_INLINE_LAMBDA {
-    return where & (fired[i] > Real(0.5)) & comes_to_root<E>(i, x.constants.guard_values[i], x.rate[i], tolerance);
+    return where & (so_far.fired[i] > Real(0.5)) &
+           comes_to_root<E>(i, x.constants.guard_values[i], x.rate[i], so_far.before_root);
   };
   const auto has_crossed = [&](int i) SALTUS_INLINE_LAMBDA {
-    return side_of(x.constants.guard_values[i]) != side_of(from[i]);
+    return side_of(x.constants.guard_values[i]) != side_of(so_far.from[i]);
   };
   auto rate = x.rate;
   if constexpr (has_guards_that_return<E>()) {
     auto doubtful = mask_of<Real>::all(false);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { doubtful = doubtful | (returns(i) & has_crossed(i) & jumps); });
-    seldom(x, doubtful, [&]() SALTUS_INLINE_LAMBDA { rate = rates_with_states(x, entry, doubtful, tol); });
+    each<E::ng>([&](int i)
+                    SALTUS_INLINE_LAMBDA { doubtful = doubtful | (returns(i) & has_crossed(i) & so_far.jumps); });
+    seldom(x, doubtful, [&]() SALTUS_INLINE_LAMBDA { rate = rates_with_states(x, so_far.entry, doubtful, tol); });
   }
   auto any_over = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     Real& value = x.constants.guard_values[i];
-    const auto turned = jumps & !comes_to_root<E>(i, value, rate[i], tolerance);
+    const auto turned = so_far.jumps & !comes_to_root<E>(i, value, rate[i], so_far.before_root);
     const auto over = returns(i) & (turned | !has_crossed(i));
     assign_where(over, value, across<E>(value));
     any_over = any_over | over;
@@ -75,24 +93,22 @@ SALTUS_FN mask_of<Real> take_over(instance<E, Real>& x, const vec<Real, E::n>& e
 
 /// A guard that has crossed, and is on its old side again only since algebraic states have been solved for anew: a step leaves an error in
 /// them. Its event has changed nothing, and without it the guard is back as well. Such guards are put on their new side, or they would
-/// fire twice. `y`, `d` and `g` are the states, discrete variables and guards before the transition; the slope of an algebraic state of
-/// index 2 is not known after it. Returns the lanes.
+/// fire twice. Rates are those before the transition: the slope of an algebraic state of index 2 is not known after it. Returns the lanes.
 template <class E, class Real>
-SALTUS_FN_COLD mask_of<Real> take_over_solved(instance<E, Real>& x, const vec<Real, E::n>& y,
-                                              const vec<Real, E::form::discretes>& d,
-                                              const with_rate<vec<Real, E::ng>>& g, const vec<Real, E::ng>& fired,
-                                              const vec<Real, E::ng>& from, mask_of<Real> where,
+SALTUS_FN_COLD mask_of<Real> take_over_solved(instance<E, Real>& x, const point_before<E, Real>& before,
+                                              const event_iteration<E, Real>& so_far, mask_of<Real> where,
                                               const tolerances<E, Real>& tol) {
-  each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { where = where & (x.constants.d[i] == d[i]); });
+  const auto& from = so_far.from;
+  each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { where = where & (x.constants.d[i] == before.d[i]); });
   const auto is_back = [&](int i, Real value) SALTUS_INLINE_LAMBDA {
-    return where & (fired[i] > Real(0.5)) & (side_of(g.value[i]) != side_of(from[i])) &
-           (side_of(value) == side_of(from[i])) & comes_to_root<E>(i, value, g.rate[i], x.h);
+    return where & (so_far.fired[i] > Real(0.5)) & (side_of(before.g.value[i]) != side_of(from[i])) &
+           (side_of(value) == side_of(from[i])) & comes_to_root<E>(i, value, before.g.rate[i], x.h);
   };
   auto back = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { back = back | is_back(i, x.constants.guard_values[i]); });
   if (none(back)) return back;
   auto without = x;
-  without.y = y;
+  without.y = before.y;
   without.constants.guard_values = from;
   auto f = x.f;
   const auto there = evaluate_at<E>(without, f, without.constants, back, tol, {});

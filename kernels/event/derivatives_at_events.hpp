@@ -29,6 +29,15 @@ struct due_events {
   vec<Real, E::form::time_events> time_event;
 };
 
+/// The events due at an accepted point, and the guards there.
+template <class E, class Real>
+struct event_here {
+  due_events<E, Real> due;
+  vec<Real, E::ng> of_step;  ///< guards on the sides held through the step that ends here
+  vec<Real, E::ng> g;        ///< guards at this point
+  mask_of<Real> at_knot;     ///< guards have jumped here, at the knot of a table: a fixed time
+};
+
 /// The derivatives of the times of guards, then of time events, in each direction; empty without directions.
 template <class E, class Real>
 struct event_times {

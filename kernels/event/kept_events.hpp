@@ -71,14 +71,16 @@ SALTUS_FN_COLD void keep_start(const instance<E, Real>& x, mask_of<Real> where, 
   run.events.keep_event(x, row_kind::start, x.t + rounding_of_time(x, x.t), x.constants.guard_values, at_zero, where);
 }
 
-/// Keeps the point at which `due` events fire. Their times are taken to move.
+/// Keeps the point at which events fire. Their times are taken to move.
 template <class E, class Real, class Run>
-SALTUS_FN_COLD void keep_entry(instance<E, Real>& x, const vec<Real, E::ng>& of_step, const due_events<E, Real>& due,
-                               mask_of<Real> where, mask_of<Real> at_knot, const tolerances<E, Real>& tol,
-                               const Run& run) {
+SALTUS_FN_COLD void keep_entry(instance<E, Real>& x, const event_here<E, Real>& event, mask_of<Real> where,
+                               const tolerances<E, Real>& tol, const Run& run) {
+  const auto& due = event.due;
+  const auto at_knot = event.at_knot;
   const auto there = x.constants.guard_values;
-  each<E::ng>([&](int i)
-                  SALTUS_INLINE_LAMBDA { assign_where(where & !at_knot, x.constants.guard_values[i], of_step[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(where & !at_knot, x.constants.guard_values[i], event.of_step[i]);
+  });
   if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where & !at_knot, tol);
   const auto at_end = abs(x.t - x.t_end) <= ulps_of_time(x, 64.0);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

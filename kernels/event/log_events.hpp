@@ -7,21 +7,28 @@
 
 namespace saltus {
 
-/// Records every guard and time event that was due in one lane, and the end of a slide along guard `slide`. `before` and `after` are the
-/// points before and after the transition, `times` the derivatives of the times.
+/// The points before and after a transition, what was due there, and the derivatives of the times.
+template <class E, class Real>
+struct passed_events {
+  vec<Real, E::logged_point> before, after;
+  const due_events<E, Real>& due;
+  const event_times<E, Real>& times;
+};
+
+/// Records every guard and time event that was due in one lane, and the end of a slide.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::logged_point>& before,
-                               const vec<pack<T, W>, E::logged_point>& after, const due_events<E, pack<T, W>>& due,
-                               const event_times<E, pack<T, W>>& times, int slide, const Run& run) {
+SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const passed_events<E, pack<T, W>>& passed,
+                               const Run& run) {
   using form = typename E::form;
-  auto was = logged_lane<E>(before, lane), is = logged_lane<E>(after, lane);
+  const auto& due = passed.due;
+  auto was = logged_lane<E>(passed.before, lane), is = logged_lane<E>(passed.after, lane);
   int count = 0;
   const auto log = [&](int number, int item) SALTUS_INLINE_LAMBDA {
     if constexpr (E::kept_directions > 0)
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
         const bool is_defined = x.constants.undefined.get(lane) == T(0.0);
         was[E::logged_point + j].v = is[E::logged_point + j].v =
-            is_defined ? form::time_sign * times(item, j).get(lane) : T(form::unset);
+            is_defined ? form::time_sign * passed.times(item, j).get(lane) : T(form::unset);
       });
     record_event(x, lane, number, was, is, run);
     ++count;
@@ -36,7 +43,7 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
   if constexpr (form::slides)
     if (const bool up = due.guard[form::leaving_up].get(lane) > T(0.5);
         up || due.guard[form::leaving_down].get(lane) > T(0.5))
-      log(slide, up ? form::leaving_up : form::leaving_down);
+      log(end_of_slide(x, lane), up ? form::leaving_up : form::leaving_down);
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
 }
 
@@ -65,16 +72,9 @@ SALTUS_FN void log_events_where(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> 
                                 const vec<pack<T, W>, E::logged_point>& before, const due_events<E, pack<T, W>>& due,
                                 const event_times<E, pack<T, W>>& times, const Run& run) {
   if (!E::reduces_events && run.settings.log_events == 0) return count_events(x, where, due, run);
-  const auto after = loggable(x);
+  const passed_events<E, pack<T, W>> passed{before, loggable(x), due, times};
   for (int lane = 0; lane < W; ++lane)
-    if (where[lane])
-      log_events<E>(
-          x, lane, before, after, due, times,
-          [&] {
-            if constexpr (E::form::slides) return end_of_slide(x, lane);
-            else return 0;
-          }(),
-          run);
+    if (where[lane]) log_events(x, lane, passed, run);
 }
 
 }  // namespace saltus

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "event/certify.hpp"
-#include "event/locate.hpp"
 #include "event/of_series.hpp"
+#include "event/root_on_dense.hpp"
 
 namespace saltus {
 

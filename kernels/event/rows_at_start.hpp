@@ -51,7 +51,8 @@ SALTUS_FN_COLD void give_rows_at_start(instance<E, pack<T, W>>& x, mask_of<pack<
   fires = fires & where & is_under_way(x);
   if (none(fires)) return;
   if constexpr (E::directions > 0) find_rates_of_next_times(x, fires, x.t, times_of_next_rows(x, tol.records));
-  fire<E>(x, x.constants.guard_values, x.constants.guard_values, due, fires, mask_of<Real>::all(false), tol, run);
+  const auto& g = x.constants.guard_values;
+  fire(x, {due, g, g, mask_of<Real>::all(false)}, fires, tol, run);
 }
 
 }  // namespace saltus

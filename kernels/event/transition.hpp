@@ -85,16 +85,17 @@ SALTUS_FN_COLD void take_field_here(instance<E, Real>& x, mask_of<Real> where, c
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.rate[i], g.rate[i]); });
 }
 
-/// Before the due events fire: converts derivatives to those along with the event. The state before it is that of the step, with guards on
-/// their sides `of_step`. `at_knot`: guards have jumped there, at a fixed time.
+/// Before the due events fire: converts derivatives to those along with the event. The state before it is that of the step.
 template <class E, class Real>
-SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of_step, const vec<Real, E::ng>& g,
-                                const due_events<E, Real>& due, mask_of<Real> where, mask_of<Real> at_knot,
+SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const event_here<E, Real>& event, mask_of<Real> where,
                                 const tolerances<E, Real>& tol, passage<E, Real>& way) {
   vec<Real, E::directions> first;
+  const auto& due = event.due;
+  const auto at_knot = event.at_knot;
   const auto there = x.constants.guard_values;
-  each<E::ng>([&](int i)
-                  SALTUS_INLINE_LAMBDA { assign_where(where & !at_knot, x.constants.guard_values[i], of_step[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(where & !at_knot, x.constants.guard_values[i], event.of_step[i]);
+  });
   if constexpr (!E::Method::is_explicit) take_field_here(x, where, tol);
   way.times = times_at(x);
   way.before = x.y;
@@ -107,7 +108,7 @@ SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of
       look_at_items<E>(x, i, due.time_event[i], times_of_item(way.times, E::ng + i), where, sensitivity::order, tol);
     });
   way.apart = find_apart(x, due, way.times, where, tol, first);
-  if (any(way.apart)) way.in_turns = try_both_orders(x, g, way.times, due, way.apart, tol);
+  if (any(way.apart)) way.in_turns = try_both_orders(x, event.g, way.times, due, way.apart, tol);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.constants.event_time[j], first[j]); });
   move_with_event(x, where, 1.0, tol);
   if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, where, tol);
@@ -143,23 +144,25 @@ SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   }
 }
 
-/// Fires the events that are due at the accepted point of the lanes in `where`, with the guard values `g`, until no more are due.
-/// `of_step`: the guard signs held through the step that ends there; `at_knot`: guards have jumped there, at the knot of a table. Returns
-/// the lanes in which transitions have moved states.
+/// Fires the events that are due at the accepted point of the lanes in `where`, until no more are due. Returns the lanes in which
+/// transitions have moved states.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::ng>& of_step,
-                                        vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due,
-                                        mask_of<pack<T, W>> where, mask_of<pack<T, W>> at_knot,
-                                        const tolerances<E, pack<T, W>>& tol, const Run& run) {
+SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const event_here<E, pack<T, W>>& event,
+                                        mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
+                                        const Run& run) {
   using Real = pack<T, W>;
-  vec<Real, E::ng> fired;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = Real(0.0); });
-  mask_of<Real> active = where, jumps = mask_of<Real>::all(false);
-  auto from = of_step;
-  const auto entry = x.y;
+  auto due = event.due;
+  auto g = event.g;
+  event_iteration<E, Real> so_far{x.y,
+                                  {},
+                                  event.of_step,
+                                  mask_of<Real>::all(false),
+                                  max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol)};
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { so_far.fired[i] = Real(0.0); });
+  mask_of<Real> active = where;
   [[maybe_unused]] passage<E, Real> way;
-  if constexpr (E::directions > 0) enter_event(x, of_step, g, due, where, at_knot, tol, way);
-  if constexpr (E::gradient) keep_entry(x, of_step, due, where, at_knot, tol, run);
+  if constexpr (E::directions > 0) enter_event(x, event, where, tol, way);
+  if constexpr (E::gradient) keep_entry(x, event, where, tol, run);
   for (int round = 0; round < event_rounds && any(active); ++round) {
     Real surface = Real(0.0);
     auto slid = mask_of<Real>::all(false);
@@ -167,38 +170,37 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
       surface = surface_value(x);
       slid = E::form::is_sliding(x.constants);
     }
-    const auto before = loggable(x);
-    const auto y = x.y;
-    const auto d = x.constants.d;
-    const with_rate<vec<Real, E::ng>> at_landing{g, x.rate};
-    const Real before_root = max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
-    const auto seen = guards_after(x, g, due.guard, from, before_root);
+    const auto row_before = loggable(x);
+    const point_before<E, Real> before{x.y, x.constants.d, {g, x.rate}};
+    const auto seen = guards_after(x, g, due.guard, so_far.from, so_far.before_root);
     if constexpr (E::gradient) run.events.keep_event(x, row_kind::transition, x.t, seen, due, active);
     point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, seen, due, rules, tol);
     auto written = mask_of<Real>::all(false);
-    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { written = written | !(x.y[i] == y[i]); });
-    jumps = jumps | written;
-    if constexpr (!moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { written = written | !(x.y[i] == before.y[i]); });
+    so_far.jumps = so_far.jumps | written;
+    if constexpr (!moves_states<typename E::form>) log_events_where(x, active, row_before, due, way.times, run);
     E::form::arrive(x.constants, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     const auto mode = set_modes<E>(x, active, tol, rules);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol, rules);
     // with the current algebraic states
-    if constexpr (moves_states<typename E::form>) log_events_where(x, active, before, due, way.times, run);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = max(fired[i], due.guard[i]); });
-    auto over = take_over(x, entry, fired, from, jumps, before_root, active, tol);
+    if constexpr (moves_states<typename E::form>) log_events_where(x, active, row_before, due, way.times, run);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { so_far.fired[i] = max(so_far.fired[i], due.guard[i]); });
+    auto over = take_over(x, so_far, active, tol);
     if constexpr (moves_states<typename E::form> && E::ng > 0)
-      over = over | take_over_solved<E>(x, y, d, at_landing, fired, from, active & !written, tol);
+      over = over | take_over_solved(x, before, so_far, active & !written, tol);
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
     follow_sides<E>(x, mode, active, tol, rules, run);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
     // A guard that has fired keeps the side from which it did.
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { from[i] = select(fired[i] > Real(0.5), from[i], g[i]); });
-    const auto again = find_due_again(x, due, g, fired, active);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      so_far.from[i] = select(so_far.fired[i] > Real(0.5), so_far.from[i], g[i]);
+    });
+    const auto again = find_due_again(x, due, g, so_far.fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);
     if constexpr (E::is_quick) {
@@ -218,7 +220,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const vec<pa
   if constexpr (E::gradient)
     run.events.keep_event(x, row_kind::departure, x.t, x.constants.guard_values, nothing_due<E, Real>(),
                           where & is_under_way(x));
-  return jumps;
+  return so_far.jumps;
 }
 
 /// Fires items that are due at the start of an instance, or at the limit of an accumulation, without a step to their time.
@@ -240,7 +242,7 @@ SALTUS_FN_COLD void fire_items_here(instance<E, pack<T, W>>& x, mask_of<pack<T, 
     each<E::form::time_events * E::directions>(
         [&](int i) SALTUS_INLINE_LAMBDA { assign_where(fires, x.constants.next_time_events[i], Real(0.0)); });
   const auto g = x.constants.guard_values;
-  fire<E>(x, g, g, due, fires, mask_of<Real>::all(false), tol, run);
+  fire(x, {due, g, g, mask_of<Real>::all(false)}, fires, tol, run);
 }
 
 }  // namespace saltus

@@ -272,7 +272,7 @@ class adjoint_sweep {
       for (int k = 0; k < row::moves; ++k) r = r || move_of(lane, k) != 0.0;
     return r;
   }
-  /// The moves behind a step that lands (event/locate.hpp): from y and f = f(y) at its end, y <- y + d f + d (f* - f) / 2 and
+  /// The moves behind a step that lands (event/approach.hpp): from y and f = f(y) at its end, y <- y + d f + d (f* - f) / 2 and
   /// f <- f* = f(y + d f) along each parabola, and at last y <- y + d f.
   struct way_behind_step {
     vec<Real, row::moves> d, t;
