@@ -155,7 +155,12 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
 std::string own_trouble(const std::string& log) {
   auto at = log.find("error: ");
   at = at == log.npos ? 0 : log.rfind('\n', at) + 1;
-  return log.empty() ? "without a word" : log.substr(at, log.find('\n', at) - at);
+  auto trouble = log.empty() ? "without a word" : log.substr(at, log.find('\n', at) - at);
+  if (trouble.find("internal compiler error") != trouble.npos)
+    trouble +=
+        "\n  a fault of the compiler: ask for fewer reductions or derivatives in one run, or set SALTUS_CXX to another "
+        "compiler";
+  return trouble;
 }
 
 }  // namespace saltus::host

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,11 +34,14 @@ struct last_point {
 };
 
 /// model_value of kernels/form/not_finite.hpp
-enum { is_none, is_state, is_rate, is_guard, is_output };
+enum { is_none, is_state, is_rate, is_guard, is_output, is_derivative };
 
 std::string name_of(const model& m, int what, int which) {
-  const auto i = static_cast<std::size_t>(which);
+  const auto i = static_cast<std::size_t>(which), n = m.states.size();
   switch (what) {
+    case is_derivative:
+      return fmt::format("the derivative of the right-hand side of `{}` by `{}`", m.states[i / n].name,
+                         m.states[i % n].name);
     case is_state: return "state `" + m.states[i].name + "`";
     case is_rate: return "the right-hand side of `" + m.states[i].name + "`";
     case is_guard: return "guard `" + m.guards[i].name + "`";
@@ -53,6 +57,8 @@ std::string values_text(const model& m, const std::vector<double>& y) {
   return y.size() > most ? text + ", ..." : text;
 }
 
+status status_of(const chunk_data& chunk, std::size_t slot) { return static_cast<status>(chunk.status[slot]); }
+
 std::string explain(const model& m, const chunk_data& chunk, std::size_t slot, finder* find) {
   const last_point at(chunk, slot);
   const auto& y = at.y;
@@ -61,11 +67,13 @@ std::string explain(const model& m, const chunk_data& chunk, std::size_t slot, f
   int which = 0;
   if (const int what = find(t, y.data(), at.p.data(), at.d.data(), dy.data(), &which); what != is_none) {
     if (what == is_output) return {};
-    const bool is_event = what == is_state && static_cast<status>(chunk.status[slot]) == status::not_finite;
+    if (status_of(chunk, slot) == status::singular && what != is_derivative) return {};
+    const bool is_event = what == is_state && status_of(chunk, slot) == status::not_finite;
     return fmt::format("{} is not finite at t = {:.10g}{}{}", name_of(m, what, which), t,
                        is_event ? ": a transition has made it so" : "",
                        what == is_state ? "" : ", " + values_text(m, y));
   }
+  if (status_of(chunk, slot) == status::singular) return {};
   // The last point is finite, so a step left the domain of the model. Tries ever longer Euler steps along the slope
   // here until one does.
   for (double h = std::max(std::fabs(t), std::fabs(span)) * std::numeric_limits<double>::epsilon();
@@ -159,15 +167,18 @@ void end_explainer::find_dependent(chunk_data& chunk) {
 
 void end_explainer::find_not_finite(chunk_data& chunk) {
   if (chunk.has_all_finished()) return;
+  bool has_singular = false;  // one is examined: a matrix may be singular because a derivative is not finite
   for (std::size_t i = 0; i < chunk.status.size(); ++i) {
-    const auto why = static_cast<status>(chunk.status[i]);
-    if (why != status::not_finite && why != status::bad_start) continue;
+    const auto why = status_of(chunk, i);
+    const bool is_singular = why == status::singular && !std::exchange(has_singular, true);
+    if (why != status::not_finite && why != status::bad_start && !is_singular) continue;
     const auto find = reinterpret_cast<finder*>(first_not_finite_.address());
     if (find == nullptr) return;
     try {
       chunk.not_finite = {chunk.first_id + static_cast<std::int64_t>(i), why, explain(plan_.model, chunk, i, find)};
     } catch (...) {}  // the model may throw anything
-    return;
+    if (!is_singular || !chunk.not_finite.text.empty()) return;
+    chunk.not_finite = {};
   }
 }
 
