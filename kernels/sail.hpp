@@ -36,7 +36,7 @@ SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_o
 template <class E, class Real>
 SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, Real>& x,
                                              const tolerances<E, Real>& tol) {
-  if constexpr (E::judged == E::model_states) {
+  if constexpr (E::judged == E::model_states || E::directions == 0) {
     return (tol.atol);
   } else {
     auto atol = tol.atol;

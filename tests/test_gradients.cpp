@@ -316,6 +316,77 @@ TEST(Gradients, PassEventsOfAllKinds) {
   }
 }
 
+// --------------------------------------------------------------------------------------------------- integrals and means
+
+// x = start e^(-rate t), so J = 2 integral(x) + 4 mean(square) is start and rate alone.
+TEST(Gradients, OfIntegralsHaveTheClosedForm) {
+  for (const char* method : {"dp5", "dop853", "rdpk510", "rodas5p", "radau5", "esdirk4"}) {
+    SCOPED_TRACE(method);
+    const auto r = run(test_model("decay"), {"rtol=1e-11", "atol=1e-13", fmt::format("method={}", method),
+                                             of("'integral(x)'=2.0, 'mean(square)'=4.0")});
+    ASSERT_STREQ(reason_of(r), "defined");
+    const double k = 0.7, s = 1.5, t = 3, e = std::exp(-k * t), e2 = e * e;
+    expect_near(objective(r), 2 * s * (1 - e) / k + 4 * s * s * (1 - e2) / (2 * k * t), 1e-9, "objective");
+    const double by_k = 2 * s * (t * e / k - (1 - e) / (k * k)) + 2 * s * s / t * (2 * t * e2 / k - (1 - e2) / (k * k));
+    expect_near(gradient(r, 0), by_k, 1e-8, "by rate");
+    expect_near(gradient(r, 1), 0, 1e-12, "by half");
+    expect_near(gradient(r, 2), 2 * (1 - e) / k + 4 * s * (1 - e2) / (k * t), 1e-8, "by start");
+  }
+}
+
+/// Compares the gradient of an integral and a mean with derivatives of these reductions.
+void expect_integrals_of_forward_mode(compared c, const std::string& x, const std::string& y, double part) {
+  const auto reduced = with(c.settings, {by(c.names), fmt::format("output.reduce=['integral({})','mean({})']", x, y)});
+  const auto forward = run(c.model, reduced);
+  const auto r = run(
+      c.model, with(c.settings, {of(fmt::format("'integral({})'=2.0, 'mean({})'=-3.0", x, y)), gradient_by(c.names)}));
+  const auto& m = r.plan.model;
+  const std::size_t first = m.states.size() + m.outputs.size() + 1;
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(r.plan.count); ++i) {
+    const auto instance = static_cast<std::int64_t>(i);
+    if (r.sensitivity[i] != 0 || forward.sensitivity[i] != 0) continue;
+    ++known;
+    for (std::size_t j = 0; j < c.names.size(); ++j) {
+      const double of_integral = 2 * forward.derivative(first, j, instance);
+      const double of_mean = -3 * forward.derivative(first + 1, j, instance);
+      EXPECT_NEAR(gradient(r, j, i), of_integral + of_mean, part * (1 + std::fabs(of_integral) + std::fabs(of_mean)))
+          << c.model << " " << i << " by " << c.names[j];
+    }
+  }
+  EXPECT_EQ(known, static_cast<std::size_t>(r.plan.count)) << c.model;
+}
+
+TEST(Gradients, OfIntegralsAreThoseOfForwardMode) {
+  auto chaotic = lorenz_systems, valve = valves;
+  chaotic.settings = with(chaotic.settings, {"rtol=1e-11", "atol=1e-11", "method=dop853"});
+  expect_integrals_of_forward_mode(chaotic, "x", "z", 1e-6);
+  valve.settings = with(valve.settings, {"rtol=1e-11", "atol=1e-12", "method=dop853"});
+  expect_integrals_of_forward_mode(valve, "pressure", "lift", 1e-6);
+  // The end moves with the parameters.
+  expect_integrals_of_forward_mode({"ball_drag",
+                                    {"rtol=1e-11", "atol=1e-12", "method=dop853", "v_min=0.5", "t=[0.0,30.0]"},
+                                    {"gravity", "drag", "restitution", "v_min"}},
+                                   "height", "velocity", 1e-6);
+  // Switches, discrete variables, `mode`, time events.
+  expect_integrals_of_forward_mode({"thermostat",
+                                    {"rtol=1e-11", "atol=1e-12", "method=dop853", "t=[0.0,10.1]"},
+                                    {"cooling", "heating", "low", "high"}},
+                                   "temperature", "temperature", 1e-6);
+  expect_integrals_of_forward_mode({"pulsed_dose",
+                                    {"rtol=1e-11", "atol=1e-12", "method=dop853", "t=[0.0,21.0]"},
+                                    {"absorption", "elimination", "interval", "t_first", "t_loading", "amount"}},
+                                   plan_of("pulsed_dose", {}).model.states[0].name,
+                                   plan_of("pulsed_dose", {}).model.states[1].name, 1e-6);
+}
+TEST(Gradients, OfIntegralsByImplicitMethods) {
+  for (const char* method : {"rodas5p", "radau5", "esdirk4"}) {
+    auto c = valves;
+    c.settings = with(c.settings, {"rtol=1e-10", "atol=1e-11", fmt::format("method={}", method)});
+    expect_integrals_of_forward_mode(c, "pressure", "lift", 1e-5);
+  }
+}
+
 void compare_random_trajectories(std::size_t count, unsigned seed, const std::string& method = "dp5",
                                  double part = 1e-10) {
   auto names = loops::names;
@@ -473,8 +544,10 @@ TEST(Gradients, AreRefusedByName) {
   expect(refusal("lorenz", {"gradient.parameters=['rhoo']"}), "did you mean rho");
   expect(refusal("lorenz", {"gradient.parameters=['initial.x']"}), "must have a value in [initial]");
   expect(refusal("lorenz", {"gradient.parameters=['rho', 'rho']"}), "must not be listed twice");
-  expect(with_weights("lorenz", "max_x=1.0"), "gradients are of final values of states and outputs, and of t_final");
+  expect(with_weights("lorenz", "max_x=1.0"), "gradients are of final values of states and outputs, of t_final, and of integral(x)");
   expect(with_weights("lorenz", "final_x=0.0"), "must have a weight that is not zero");
+  expect(with_weights("lorenz", "'mean(u)'=1.0"), "integral(x) and mean(x) over the whole time; ");
+  expect(with_weights("lorenz", "'mean(x)'=1.0", {"t=[1.0,0.0]"}), "is an outcome of runs forward in time");
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ std::string form_text(const plan& p) {
     return fmt::format("saltus::derivative_array_form<saltus::model_functions<::{}, saltus::{}>>", p.model.name,
                        p.backward ? "backward_time" : "forward_time");
   if (p.exponents > 0) return fmt::format("saltus::growth<{}, {}>", form, p.exponents);
+  if (!p.gradient_integrals.empty())
+    return fmt::format("saltus::integrals<{}, {}>", form, fmt::join(p.gradient_integrals, ", "));
   if (p.sensitivities.empty()) return form;
   std::vector<int> numbers;
   for (const target& of : p.sensitivities)

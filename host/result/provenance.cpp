@@ -171,11 +171,9 @@ const std::map<std::string_view, value_writer> value_writers = {
     {"gradient.of",
      [](const plan& p) {
        toml::table weights;
-       std::size_t k = 0;
-       for (const auto* list : {&p.model.states, &p.model.outputs})
-         for (const quantity& q : *list)
-           if (const double weight = p.gradient_weights[k++]; weight != 0) weights.insert("final_" + q.name, weight);
-       if (const double weight = p.gradient_weights[k]; weight != 0) weights.insert("t_final", weight);
+       const auto outcomes = gradient_outcomes(p);
+       for (std::size_t k = 0; k < outcomes.size(); ++k)
+         if (const double weight = p.gradient_weights[k]; weight != 0) weights.insert(outcomes[k], weight);
        return inline_text(weights);
      }},
     {"gradient.parameters",

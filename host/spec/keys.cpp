@@ -96,8 +96,8 @@ const spec_key all_keys[] = {
     {"sensitivity", "sensitivity", "error_control", truth_value{&plan::sensitivities_in_error}, "", "", "",
      "the errors of the derivatives count in the choice of steps; else the states have the bits of a run without derivatives"},
 
-    {"gradient", "gradient", "of", {}, "", "-", "a table such as `{ final_height = 1.0, final_speed = 0.5 }`",
-     "the outcome: final values of states and outputs, and `t_final`, each with its weight"},
+    {"gradient", "gradient", "of", {}, "", "-", "a table such as `{ final_height = 1.0, \"mean(power)\" = 0.5 }`",
+     "the outcome: final values of states and outputs, `integral(x)` and `mean(x)` of these, and `t_final`, each with its weight"},
     {"gradient", "gradient", "parameters", {}, "", "all parameters, and the initial values that are given",
      "a list of parameters, and of initial values such as `\"initial.height\"`",
      "with respect to what; an initial value must have its value in `[initial]`, `[sweep]` or `[sample]`"},

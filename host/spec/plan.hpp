@@ -191,7 +191,8 @@ struct plan {
   // the gradient of one outcome
   std::vector<target> gradient;          ///< by these parameters and initial values (called initial.NAME)
   std::vector<int> gradient_numbers;     ///< the same, as kernels take them
-  std::vector<double> gradient_weights;  ///< [state, output, t_final] in the outcome; empty: no gradient
+  std::vector<int> gradient_integrals;   ///< integrands in the outcome: output i is number i, state i is -1 - i
+  std::vector<double> gradient_weights;  ///< abi::settings'; empty: no gradient
 
   int exponents = 0;  ///< number of Lyapunov exponents, the largest ones
   double exponents_from =
@@ -257,6 +258,23 @@ inline bool gives_discretes(const plan& p) {
 inline std::size_t directions(const plan& p) { return p.sensitivities.size(); }
 
 inline bool has_gradient(const plan& p) { return !p.gradient_weights.empty(); }
+/// The outcomes in the order of `gradient_weights`: "final_height", "integral(height)", "t_final", "mean(height)".
+inline std::vector<std::string> gradient_outcomes(const plan& p) {
+  std::vector<std::string> all, means;
+  const auto add_finals = [&](const std::vector<quantity>& list) {
+    for (const quantity& q : list) all.push_back("final_" + q.name);
+  };
+  add_finals(p.model.states);
+  for (const int x : p.gradient_integrals) {
+    const auto& name = x >= 0 ? p.model.outputs[static_cast<std::size_t>(x)].name
+                              : p.model.states[static_cast<std::size_t>(-1 - x)].name;
+    all.push_back("integral(" + name + ")"), means.push_back("mean(" + name + ")");
+  }
+  add_finals(p.model.outputs);
+  all.emplace_back("t_final");
+  all.insert(all.end(), means.begin(), means.end());
+  return all;
+}
 
 /// Directions carried along with the states, for derivatives or for Lyapunov exponents. A gradient has the matrices of one.
 inline std::int64_t carried_directions(const plan& p) {

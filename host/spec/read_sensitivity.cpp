@@ -127,19 +127,41 @@ std::string obstacle_to_gradient(const reading& r) {
   return {};
 }
 
-/// The weights of { final_height = 1.0, final_speed = 0.5 }.
+/// The integrands x of outcomes integral(x) and mean(x), each once.
+void read_integrands(reading& r, const field& of) {
+  plan& p = r.plan;
+  const auto is_named = [](const std::string& text, const std::string& name) {
+    return text == "integral(" + name + ")" || text == "mean(" + name + ")";
+  };
+  const auto take = [&](const std::vector<quantity>& list, auto&& number) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      for (const field& weight : of.entries())
+        if (is_named(weight.key(), list[i].name)) {
+          if (p.backward) weight.fail_key("is an outcome of runs forward in time");
+          p.gradient_integrals.push_back(number(static_cast<int>(i)));
+          break;
+        }
+  };
+  take(p.model.states, [](int i) { return -1 - i; });
+  take(p.model.outputs, [](int i) { return i; });
+  // They are states of the run, with the largest absolute tolerance of the others.
+  const double atol = *std::max_element(p.atol.begin(), p.atol.end());
+  p.atol.insert(p.atol.end(), p.gradient_integrals.size(), atol);
+}
+
+/// The weights of { final_height = 1.0, "integral(power)" = 0.5 }.
 void read_weights(reading& r, const field& of) {
-  std::vector<std::string> outcomes;
-  for (const auto* list : {&r.model.states, &r.model.outputs})
-    for (const quantity& q : *list) outcomes.push_back("final_" + q.name);
-  outcomes.push_back("t_final");
+  read_integrands(r, of);
+  const auto outcomes = gradient_outcomes(r.plan);
   r.plan.gradient_weights.assign(outcomes.size(), 0.0);
   bool any = false;
   for (const field& weight : of.entries()) {
     const auto outcome = std::find(outcomes.begin(), outcomes.end(), weight.key());
     if (outcome == outcomes.end())
-      weight.fail_key(fmt::format("gradients are of final values of states and outputs, and of t_final; {}",
-                                  suggest(weight.key(), names(outcomes.begin(), outcomes.end()))));
+      weight.fail_key(
+          fmt::format("gradients are of final values of states and outputs, of t_final, and of integral(x) and mean(x) "
+                      "over the whole time; {}",
+                      suggest(weight.key(), names(outcomes.begin(), outcomes.end()))));
     r.plan.gradient_weights[static_cast<std::size_t>(outcome - outcomes.begin())] = weight.number();
     any = any || weight.number() != 0;
   }

@@ -206,7 +206,8 @@ struct settings {
   const record* records;           ///< one for each recorded time event
   int gradient_count;              ///< derivatives of the objective; 0 without a gradient
   const int* gradient_of;          ///< [gradient_count] parameter j is number j, the initial value of state i is -1 - i
-  const double* gradient_weights;  ///< [state_count + output_count + 1] in the objective: final values, then t_final
+  /// In the objective: [state_count] final values, [integrals] (form/integrals.hpp), [output_count] final values, t_final, [integrals] means.
+  const double* gradient_weights;
   long long history;               ///< steps that an instance with delays remembers: a power of two
   int rows_are_past;  ///< 1: rows up to the start of an instance were given before; 0: no row may be before it
 };

@@ -105,10 +105,10 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
                           point_rules<E, pack<T, W>>* rules = nullptr) {
   using form = typename E::form;
   using Scalar = pack<T, 1>;
-  vec<Scalar, E::n> y;
+  vec<Scalar, E::model_states> y;
   vec<Scalar, form::params> p;
   vec<Scalar, form::discretes> d;
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
   each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { p[i].v = x.constants.p[i].get(lane); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i].v = x.constants.d[i].get(lane); });
   vec<Scalar, form::piece_numbers> pieces;
@@ -121,7 +121,7 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   }
   tell_due<E>(now, lane, g, due);
   call_at(now, x, lane, rules, call);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.constants.d[i].set(lane, d[i].v); });
   return now.stopped;
 }

@@ -150,7 +150,9 @@ struct carried {
   template <class Real, class Run>
   SALTUS_FN static void begin(instance<E, Real>& x, const given_to<E, Real>& given, const Run&) {
     using form = typename E::form;
-    set_initial<form>(form::model_time(x.t), x.y, x.constants.p, x.constants.d, x.constants.pieces.data, given);
+    vec<Real, E::model_states> y;
+    set_initial<form>(form::model_time(x.t), y, x.constants.p, x.constants.d, x.constants.pieces.data, given);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i] = i < E::model_states ? y[i] : Real(0.0); });
   }
   /// Called at the first consistent point.
   SALTUS_FN static void look_at_start(const auto&...) {}

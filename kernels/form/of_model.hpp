@@ -5,6 +5,7 @@
 #include "form/any_order.hpp"
 #include "form/derivative_array_form.hpp"
 #include "form/growth.hpp"
+#include "form/integrals.hpp"
 #include "form/mass.hpp"
 #include "form/mechanical.hpp"
 #include "form/plain.hpp"

@@ -10,7 +10,7 @@
 
 #include "form/consistent/derive_consistent.hpp"
 #include "form/invariants.hpp"
-#include "form/plain.hpp"
+#include "form/states_behind.hpp"
 
 namespace saltus {
 
@@ -23,14 +23,15 @@ inline constexpr int most_inlined_numbers = 64;
 /// `Of` lists the directions: parameter j is number j, the initial value of state i is -1 - i. `InError`: their errors count in step-size
 /// control.
 template <class Base, bool InError, int... Of>
-struct sensitivities : Base {
+struct sensitivities : states_behind<Base, Base::states* static_cast<int>(sizeof...(Of))> {
+  using behind = states_behind<Base, Base::states* static_cast<int>(sizeof...(Of))>;
   static_assert(!finds_series<Base> && !chooses_start<Base> && (Base::has_field || moves_states<Base>),
                 "sensitivities are those of all equations but those of any order");
-  using model_form = Base;
   static constexpr int directions = sizeof...(Of);
   static constexpr bool keeps_derivatives = true;
-  static constexpr int model_states = Base::states;
-  static constexpr int states = model_states * (1 + directions);  ///< y, and then S direction by direction
+  using behind::model_part;
+  using behind::model_states;
+  using behind::states;  ///< y, and then S direction by direction
   static constexpr int judged = InError ? states : model_states;
   /// Constraints move the states of a field, as of a mechanical system, which derives its moves itself.
   static constexpr bool moves_with_field = Base::has_field && moves_states<Base>;
@@ -70,69 +71,9 @@ struct sensitivities : Base {
     body(a.undefined, b.undefined);
   }
   template <class Real>
-  SALTUS_FN static void remember(step_constants<Real>& c, Real t, const vec<Real, states>& y,
-                                 const vec<Real, states>& f, mask_of<Real> where) {
-    Base::remember(c, t, model_part(y), model_part(f), where);
-  }
-
-  // ---- the states alone
-
-  template <class Value>
-  SALTUS_FN static vec<Value, model_states> model_part(const vec<Value, states>& y) {
-    vec<Value, model_states> r;
-    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = y[i]; });
-    return r;
-  }
-
-  template <class Real>
-  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
-    return Base::guard_values(t, model_part(y), c);
-  }
-  template <class Real>
-  SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                    const step_constants<Real>& c) {
-    return Base::guards_along(t, model_part(y), model_part(f), c);
-  }
-  template <class Real>
-  SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
-                                                                  const vec<Real, states>& dy,
-                                                                  const step_constants<Real>& c) {
-    return Base::model_guards_through(t, dt, model_part(y), model_part(dy), c);
-  }
-  template <class Real>
-  SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
-                                                      const step_constants<Real>& c) {
-    return Base::outputs_along(t, model_part(y), model_part(f), c);
-  }
-  template <class Value, class Real>
-  SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y,
-                                                     const step_constants<Real>& c) {
-    return Base::output_values(t, model_part(y), c);
-  }
-  template <class Real>
-  SALTUS_FN static rated<Real, outputs> outputs_through(Real t, Real dt, const vec<Real, states>& y,
-                                                        const vec<Real, states>& dy, const step_constants<Real>& c) {
-    return Base::outputs_through(t, dt, model_part(y), model_part(dy), c);
-  }
-  template <class Real>
-  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y,
-                                                           const step_constants<Real>& c, mask_of<Real>& sound,
-                                                           const vec<Real, Base::records>& rows) {
-    return Base::next_time_events(t, model_part(y), c, sound, rows);
-  }
-  template <class Real>
-  SALTUS_FN static vec<Real, Base::records> delays(Real t, const vec<Real, states>& y, const step_constants<Real>& c,
-                                                   mask_of<Real>& sound) {
-    return Base::delays(t, model_part(y), c, sound);
-  }
-  template <class Real>
   SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y,
                                                          const step_constants<Real>& c) requires(moves_with_field) {
     return Base::constraint_residual(t, model_part(y), c);
-  }
-  template <class Real>
-  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const step_constants<Real>& c) {
-    return Base::max_step(t, model_part(y), c);
   }
 
   // ---- with their derivatives

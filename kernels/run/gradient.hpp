@@ -24,7 +24,7 @@ class adjoint_sweep {
   using form = typename E::form;
   using row = trajectory_row<E>;
   using Method = typename E::plain_method;
-  static constexpr int n = E::n;
+  static constexpr int n = E::n, model_states = E::model_states;
 
  public:
   /// Stores the gradients of the instances in the first `some` slots.
@@ -38,7 +38,7 @@ class adjoint_sweep {
     for (int pass = 0; pass < 2; ++pass) {
       is_careful_ = pass == 1;
       begin(some, batch);
-      end_at_last_rows(settings);
+      end_at_last_rows(settings, batch);
       while (through_events(settings, batch)) through_step();
       through_start(batch);
       bool finite = true;
@@ -59,7 +59,7 @@ class adjoint_sweep {
       held_.p[j] = input(column(batch.parameters, j, batch));
       constants_.p[j] = held_.p[j].value;
     }
-    for (int i = 0; i < n; ++i) given_.y[i] = input(column(batch.initial, i, batch));
+    for (int i = 0; i < model_states; ++i) given_.y[i] = input(column(batch.initial, i, batch));
     for (int i = 0; i < form::discretes; ++i) {
       given_.d[i] = batch.discrete == nullptr ? number(form::unset) : number(column(batch.discrete, i, batch));
       held_.d[i] = input(Real(0.0));
@@ -122,7 +122,8 @@ class adjoint_sweep {
     sweep(end, held_size_);
   }
 
-  void end_at_last_rows(const abi::settings& settings) {
+  /// The weights are those of states, integrals, outputs, the final time, and means: integrals over the time passed.
+  void end_at_last_rows(const abi::settings& settings, const abi::batch& batch) {
     enter_rows();
     objective_ = Real(0.0);
     const auto y = inputs(y_);
@@ -136,6 +137,9 @@ class adjoint_sweep {
     for (int i = 0; i < n; ++i) add(y[i], settings.gradient_weights[i]);
     for (int i = 0; i < form::outputs; ++i) add(outputs[i], settings.gradient_weights[n + i]);
     add(form::model_time(t), settings.gradient_weights[n + form::outputs]);
+    for (int i = model_states; i < n; ++i)
+      add(y[i] / (form::model_time(t) - number(column(batch.t_begin, 0, batch))),
+          settings.gradient_weights[n + form::outputs + 1 + i - model_states]);
     sweep(tape_.size(), held_size_);
     for (int i = 0; i < n; ++i) lambda_[i] = y[i].adjoint(), of_slope_[i] = Real(0.0);
     for (int lane = 0; lane < W; ++lane) {
@@ -165,7 +169,8 @@ class adjoint_sweep {
   void pass_event(int lane, const double* at, const abi::settings& settings, const abi::batch& batch) {
     auto& a = at_events_[lane];
     typename adjoint_at_events<E>::inputs of;
-    for (int i = 0; i < n; ++i) a.y[i].v = lambda_[i].get(lane), of.given.y[i].v = given_.y[i].value.get(lane);
+    for (int i = 0; i < n; ++i) a.y[i].v = lambda_[i].get(lane);
+    for (int i = 0; i < model_states; ++i) of.given.y[i].v = given_.y[i].value.get(lane);
     for (int i = 0; i < form::discretes; ++i) {
       a.d[i].v = held_.d[i].adjoint().get(lane);
       of.given.d[i].v = given_.d[i].value.get(lane);
@@ -393,15 +398,16 @@ class adjoint_sweep {
     const Real t_begin = column(batch.t_begin, 0, batch);  // of the model
     vec<Real, form::discretes> of_discretes;
     for (int i = 0; i < form::discretes; ++i) of_discretes[i] = held_.d[i].adjoint();
-    auto y = inputs(y_);  // clears the adjoints of the last step
+    inputs(y_);  // clears the adjoints of the last step
     tape_.rewind(held_size_);
+    vec<number, model_states> y;
     auto d = held_.d;
     for (int i = 0; i < form::discretes; ++i) d[i] = number(default_discrete<typename E::Model>(i));
     set_initial<form>(number(t_begin), y, held_.p, d, held_.pieces.data, given_);
     const auto weigh = [](const number& result, const Real& weight) {
       if (result.on != nullptr) result.adjoint() += weight;
     };
-    for (int i = 0; i < n; ++i) weigh(y[i], lambda_[i]);
+    for (int i = 0; i < model_states; ++i) weigh(y[i], lambda_[i]);
     for (int i = 0; i < form::discretes; ++i) weigh(d[i], of_discretes[i]);
     sweep(tape_.size(), held_size_);
   }
@@ -440,7 +446,7 @@ class adjoint_sweep {
   tolerances<E, Real> tol_;
   Real t_, h_, objective_;
   vec<Real, n> y_, slope_;
-  given_values<number, n, form::discretes> given_;
+  given_values<number, model_states, form::discretes> given_;
   vec<Real, n> lambda_;
   vec<Real, n> of_slope_;  ///< the adjoint of the slope at the end of the next step, beside lambda_
 };

@@ -41,13 +41,13 @@ class adjoint_at_events {
   using form = typename E::form;
   using Model = typename E::Model;
   using row = trajectory_row<E>;
-  static constexpr int n = E::n;
+  static constexpr int n = E::n, model_states = E::model_states;
 
  public:
   /// The inputs of an instance.
   struct inputs {
     vec<Real, form::params> p;
-    given_values<Real, n, form::discretes> given;
+    given_values<Real, model_states, form::discretes> given;
     Real t_begin;
   };
 
@@ -215,7 +215,7 @@ class adjoint_at_events {
 
   /// A call of `transition`, or of `mode`.
   sensitivity call(const double* at, bool is_transition, const inputs& of, adjoints<E>& a) {
-    auto y = y_;
+    auto y = form::model_part(y_);
     auto d = held_.d;
     event<Model, number> now{form::model_time(t_), y, held_.p, d, held_.pieces.data, {}, {}};
     due_events<E, Real> due;
@@ -230,7 +230,7 @@ class adjoint_at_events {
         if (!is_transition) Model::mode(point);
     });
     now.end();
-    for (int i = 0; i < n; ++i) weigh(y[i], a.y[i]);
+    for (int i = 0; i < n; ++i) weigh(i < model_states ? y[i < model_states ? i : 0] : y_[i], a.y[i]);
     for (int i = 0; i < form::discretes; ++i) weigh(d[i], a.d[i]);
     const auto by = sweep();
     a.y = by.y, a.d = by.d;
@@ -308,16 +308,16 @@ class adjoint_at_events {
   }
   bool guards_move(const double* at, const inputs& of) {
     load(at, of);
-    given_values<number, n, form::discretes> given;
-    vec<number, n> y;
-    for (int i = 0; i < n; ++i) given.y[i] = number::input(tape_, of.given.y[i]);
+    given_values<number, model_states, form::discretes> given;
+    vec<number, model_states> y;
+    for (int i = 0; i < model_states; ++i) given.y[i] = number::input(tape_, of.given.y[i]);
     for (int i = 0; i < form::discretes; ++i) {
       given.d[i] = number(of.given.d[i]);
       held_.d[i] = number(default_discrete<Model>(i));
     }
     set_initial<form>(form::model_time(number(t_.value)), y, held_.p, held_.d, held_.pieces.data, given);
     for (int i = 0; i < form::discretes; ++i) held_.d[i].value = Real(at[row::discretes + i]);
-    const auto g = form::guard_values(number(t_.value), y, held_);
+    const auto g = form::model_form::guard_values(number(t_.value), y, held_);
     bool r = false;
     for (int i = 0; i < E::ng; ++i) {
       if (!is_due(at, i) || g[i].on == nullptr) continue;
@@ -328,7 +328,7 @@ class adjoint_at_events {
         const number& input = by >= 0 ? held_.p[by >= 0 ? by : 0] : given.y[by >= 0 ? 0 : -1 - by];
         r = r || input.adjoint().v != 0.0;
       }
-      for (int k = 0; k < n; ++k) given.y[k].adjoint() = Real(0.0);
+      for (int k = 0; k < model_states; ++k) given.y[k].adjoint() = Real(0.0);
       for (int j = 0; j < form::params; ++j) held_.p[j].adjoint() = Real(0.0);
     }
     return r;
