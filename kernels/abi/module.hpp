@@ -202,13 +202,13 @@ struct settings {
   const table* tables;           ///< [table_count]
   double inject;                 ///< share of instances given an artificial exception; 0 except in tests
   long long inject_seed;
-  double growth_from;              ///< Lyapunov exponents count from this time on; -infinity: over the whole span
-  const record* records;           ///< one for each recorded time event
-  int gradient_count;              ///< derivatives of the objective; 0 without a gradient
-  const int* gradient_of;          ///< [gradient_count] parameter j is number j, the initial value of state i is -1 - i
+  double growth_from;      ///< Lyapunov exponents count from this time on; -infinity: over the whole span
+  const record* records;   ///< one for each recorded time event
+  int gradient_count;      ///< derivatives of the objective; 0 without a gradient
+  const int* gradient_of;  ///< [gradient_count] parameter j is number j, the initial value of state i is -1 - i
   /// In the objective: [state_count] final values, [integrals] (form/integrals.hpp), [output_count] final values, t_final, [integrals] means.
   const double* gradient_weights;
-  long long history;               ///< steps that an instance with delays remembers: a power of two
+  long long history;  ///< steps that an instance with delays remembers: a power of two
   int rows_are_past;  ///< 1: rows up to the start of an instance were given before; 0: no row may be before it
 };
 
