@@ -464,9 +464,10 @@ TEST_F(cli, the_built_in_models_are_listed_without_a_compiler) {
 TEST_F(cli, an_infinite_derivative_is_told_as_the_reason_of_a_singular_matrix) {
   const auto o = saltus({"run", "relief_valve", "--method", "rodas5p", "--json", "-q", "-o", "x.nc"});
   EXPECT_EQ(o.code, 3) << o.err;
-  EXPECT_EQ(json(o.out)["first_not_finite"],
-            "instance 0: the derivative of the right-hand side of `pressure` by `pressure` is not finite at t = 0, lift = "
-            "0.2, velocity = 0, pressure = 0");
+  EXPECT_EQ(
+      json(o.out)["first_not_finite"],
+      "instance 0: the derivative of the right-hand side of `pressure` by `pressure` is not finite at t = 0, lift = "
+      "0.2, velocity = 0, pressure = 0");
 }
 
 TEST_F(cli, a_fault_of_the_compiler_is_told_as_one) {
@@ -474,8 +475,8 @@ TEST_F(cli, a_fault_of_the_compiler_is_told_as_one) {
   std::ofstream(broken) << "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n"
                            "echo 'module.cpp:1:2: internal compiler error: Segmentation fault' >&2\nexit 1\n";
   fs::permissions(broken, fs::perms::owner_all);
-  const auto o = saltus({"run", "lorenz", "-q", "-o", "x.nc"},
-                        {{"SALTUS_CXX", broken}, {"SALTUS_CACHE", folder() / "cache"}});
+  const auto o =
+      saltus({"run", "lorenz", "-q", "-o", "x.nc"}, {{"SALTUS_CXX", broken}, {"SALTUS_CACHE", folder() / "cache"}});
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("internal compiler error: Segmentation fault\n  a fault of the compiler: ask for fewer"),
             std::string::npos)
