@@ -189,5 +189,16 @@ TEST(RandomSwings, HundredThousandHaveTheirClosedForms) {
     expect_random_swings(100000, method, 1e-6);
 }
 
+/// While the block sticks, its way is rounding of velocities at rest. Their absolute tolerances say how small that is.
+TEST(Quadratures, OfOutputsAtRestDoNotControlTheSteps) {
+  for (const char* reduction : {"mean(way)", "max(way)"}) {
+    const auto r = run("pulled_block", {"method=dp5", "rtol=1e-10", fmt::format("output.reduce=['{}']", reduction)});
+    ASSERT_EQ(name_of(r.status[0]), "finished") << reduction;
+    EXPECT_LT(r.steps[0], 100) << reduction;
+    // with 22,086 steps at rtol = 1e-6, and 22,675 at 1e-10, when the way at rest controlled them
+    EXPECT_NEAR(r.reductions[0], reduction[1] == 'e' ? 0.34553823471669 : 0.5388875299769, 1e-12) << reduction;
+  }
+}
+
 }  // namespace
 }  // namespace saltus::test

@@ -92,23 +92,27 @@ SALTUS_FN Real share_of_tolerance(Real h, Real span, Real rtol) {
 /// The changes of the parts of the outputs in a step. An output that is a small difference of large parts, such as the drift of an
 /// invariant, is known no better than its parts: the stages of a step deviate from the solution, and those of implicit methods have errors
 /// of their own. The changes of the states are combined with the signs of Thue and Morse, in which no usual sum cancels. A change of the
-/// output that is much larger than the stages show does not count as such a part: the stages do not resolve it.
+/// output that is much larger than the stages show does not count as such a part: the stages do not resolve it. A thousandth of what the
+/// absolute tolerances of the states allow is added, or an output that is only rounding of states at rest would control the steps.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x,
                                                       const stages<typename E::Method, Real, E::n>& s,
                                                       const tolerances<E, Real>& tol) {
   using list = typename E::quantities;
-  constexpr double of_stages = E::Method::is_explicit ? 0.0 : 0.01, resolved = 4.0;
+  constexpr double of_stages = E::Method::is_explicit ? 0.0 : 0.01, resolved = 4.0, at_rest = 0x1p-10;
   constexpr auto is_odd = [](int i) {
     bool odd = false;
     for (; i > 0; i /= 2) odd = odd != (i % 2 == 1);
     return odd;
   };
   const Real noise = Real(of_stages) + Real(16.0 * limits<typename E::T>::epsilon) / tol.rtol;
+  const auto of_tolerance = [&](int i) SALTUS_INLINE_LAMBDA {
+    return Real(at_rest) * (tol.atol[i < E::judged ? i : 0] / tol.rtol);
+  };
   vec<Real, E::n> with_signs, change;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     change[i] = i < E::model_states ? s.y1[i] - s.y[i] : Real(0.0);
-    with_signs[i] = i < E::model_states ? fma(noise, abs(s.y[i]), abs(change[i])) : Real(0.0);
+    with_signs[i] = i < E::model_states ? fma(noise, abs(s.y[i]), abs(change[i])) + of_tolerance(i) : Real(0.0);
     if (is_odd(i)) with_signs[i] = -with_signs[i];
   });
   auto parts = E::form::outputs_through(s.t, fma(noise, abs(s.t), s.h), s.y, with_signs, x.constants).rate;
