@@ -544,7 +544,8 @@ TEST(Gradients, AreRefusedByName) {
   expect(refusal("lorenz", {"gradient.parameters=['rhoo']"}), "did you mean rho");
   expect(refusal("lorenz", {"gradient.parameters=['initial.x']"}), "must have a value in [initial]");
   expect(refusal("lorenz", {"gradient.parameters=['rho', 'rho']"}), "must not be listed twice");
-  expect(with_weights("lorenz", "max_x=1.0"), "gradients are of final values of states and outputs, of t_final, and of integral(x)");
+  expect(with_weights("lorenz", "max_x=1.0"),
+         "gradients are of final values of states and outputs, of t_final, and of integral(x)");
   expect(with_weights("lorenz", "final_x=0.0"), "must have a weight that is not zero");
   expect(with_weights("lorenz", "'mean(u)'=1.0"), "integral(x) and mean(x) over the whole time; ");
   expect(with_weights("lorenz", "'mean(x)'=1.0", {"t=[1.0,0.0]"}), "is an outcome of runs forward in time");
