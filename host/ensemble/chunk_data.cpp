@@ -236,10 +236,10 @@ abi::results chunk_data::results() {
 
 bool is_counted(const plan& p, std::size_t j) {
   switch (abi::counter_table[j].changed_by) {
-    case abi::change::sailing: return true;
+    case abi::change::sailing:
+    case abi::change::constraints: return true;  // invariants alone are constraints, too
     case abi::change::landing: return has_events(p.model);
     case abi::change::certification: return has_events(p.model) && p.detection == detection::certified;
-    case abi::change::constraints: return has_residuals(p.model);
     case abi::change::rosenbrock: return method_called(p.method).is_rosenbrock && p.model.equations == abi::plain;
   }
   return true;

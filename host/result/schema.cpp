@@ -195,10 +195,8 @@ class field_list : all_dimensions {
       if (is_rescued_from(row.id, m_)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
     for (std::size_t j = 0; j < abi::counter_count; ++j) {
       const abi::counter_row& counter = abi::counter_table[j];
-      const bool is_of_every_run = counter.changed_by == abi::change::sailing ||
-                                   counter.changed_by == abi::change::landing ||
-                                   counter.changed_by == abi::change::certification;
-      if (!is_of_every_run && !is_counted(p_, j)) continue;
+      if (counter.changed_by == abi::change::constraints && !has_residuals(m_)) continue;
+      if (counter.changed_by == abi::change::rosenbrock && !is_counted(p_, j)) continue;
       add(counter.name, "counter", "1", counter.about, axes{instance}, NC_INT64,
           column(abi::counter_members<std::vector<long long>>[j]));
     }
