@@ -311,10 +311,10 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   if constexpr (E::bounds_log) r.logged[slot] = x.logged[0].v;
   r.t_final[slot] = form::model_time(static_cast<double>(x.t.v));
   r.status[slot] = static_cast<unsigned char>(why);
-  // Other columns keep their presets. Statistics on a device read events of every model.
-  if constexpr (!E::counts(abi::change::landing)) r.events[slot] = 0;
-  abi::each_counter<E::counts>(r, x,
-                               [&](auto& column, auto& counter) SALTUS_INLINE_LAMBDA { column[slot] = counter.v; });
+  if (is_ok(why)) rounding_check<E>::mark(x, run.settings);
+  abi::each_counter<E::lacks_counter>(r, r, [&](auto& column, auto&) SALTUS_INLINE_LAMBDA { column[slot] = 0; });
+  abi::each_counter<E::has_counter>(
+      r, x, [&](auto& column, auto& counter) SALTUS_INLINE_LAMBDA { column[slot] = counter.v; });
   for (int i = 0; i < form::model_guards; ++i) {
     const int past = run.history(i, slot) & ~abi::ends_armed;  // history before a fallback integrator continued the
                                                                // instance

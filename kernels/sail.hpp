@@ -222,7 +222,6 @@ SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_o
   paradox_check<E>::look(x, where, x.constants);
   if (const auto finished = where & ends; any(finished)) {
     carried<E>::finish(x, finished, tol);
-    rounding_check<E>::finish(x, finished, tol);
     end_where(x.status, finished, status::finished);
   }
   adjustment_check<E>::accept(x, a, where, tol);

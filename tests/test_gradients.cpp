@@ -535,7 +535,10 @@ TEST(Gradients, AreRefusedByName) {
   expect(with_weights("mackey_glass", "final_x=1.0"), "which has delays");
   expect(refusal("lorenz", {"method=taylor"}), "no Runge-Kutta or Rosenbrock method");
   expect(with_weights("bouncing_balls_100", "final_height_1=1.0", {"method=rodas5p"}),
-         "those have gradients of up to 48 states");
+         "those have gradients of up to 48, ");
+  std::string integrals;
+  for (int k = 0; k < 100; ++k) integrals += fmt::format("{}'mean(height_{})'=1.0", k > 0 ? ", " : "", k);
+  expect(with_weights("bouncing_balls_100", integrals, {"method=rodas5p"}), "300 states and integrals");
   expect(refusal("lorenz", {"precision=float"}), "gradients are in double");
   expect(refusal("lorenz", {"run.backend=cuda"}), "devices do not keep the steps");
   expect(refusal("lorenz", {by({"rho"})}), "with [sensitivity]");

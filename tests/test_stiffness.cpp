@@ -172,6 +172,9 @@ TEST(Rosenbrock, MarksInstancesInWhichRoundingAddsUp) {
     }
   const auto brief = run(test_model("pyrolysis"), {"method=rodas5p", "rtol=1e-6", "atol=1e-24", "t=[0.0, 100.0]"});
   EXPECT_EQ(brief.rounded[0], 0);
+  const auto derived = run(test_model("pyrolysis"), {"method=rodas5p", "rtol=1e-6", "atol=1e-40", "initial.y1=1.76e-3",
+                                                     "sensitivity.parameters=['initial.y1']"});
+  EXPECT_EQ(derived.rounded[0], 1);
   const auto newton = run(test_model("pyrolysis"), {"method=radau5", "rtol=1e-6", "atol=1e-40"});
   EXPECT_EQ(newton.rounded[0], 0);
   const auto long_run = run("robertson", {"method=rodas5p", "rtol=1e-8", "atol=1e-12", "t=[0.0, 1e11]"});

@@ -114,11 +114,12 @@ std::string obstacle_to_gradient(const reading& r) {
   if (method.is_series)
     return fmt::format("with method = \"{}\", which is no Runge-Kutta or Rosenbrock method: use auto or dop853",
                        p.method);
-  if ((!method.is_explicit || !p.stiff_method.empty()) && m.states.size() > most_states_of_implicit_gradient)
+  if (const auto states = m.states.size() + p.gradient_integrals.size();
+      (!method.is_explicit || !p.stiff_method.empty()) && states > most_states_of_implicit_gradient)
     return fmt::format(
-        "of {}, which has {} states, with an implicit method: those have gradients of up to {} states, dp5 and "
+        "of {}, which has {} states and integrals, with an implicit method: those have gradients of up to {}, dp5 and "
         "dop853 of any number",
-        m.name, m.states.size(), most_states_of_implicit_gradient);
+        m.name, states, most_states_of_implicit_gradient);
   if (p.precision != precision_kind::double_precision) return "with precision = \"float\": gradients are in double";
   if (p.concurrency_time > 0) return "with concurrency, which lets events fire together that are not at one time";
   if (!p.rows) return "with output.rows = false, as it is kept for each instance";
@@ -151,7 +152,6 @@ void read_integrands(reading& r, const field& of) {
 
 /// The weights of { final_height = 1.0, "integral(power)" = 0.5 }.
 void read_weights(reading& r, const field& of) {
-  read_integrands(r, of);
   const auto outcomes = gradient_outcomes(r.plan);
   r.plan.gradient_weights.assign(outcomes.size(), 0.0);
   bool any = false;
@@ -221,8 +221,10 @@ void read_gradient(reading& r) {
   if (!table) return;
   plan& p = r.plan;
   read_plain_values(r, *table);
+  const auto weights = table->need("of", "must be a table of outcomes with their weights, such as { final_x = 1.0 }");
+  read_integrands(r, weights);
   if (const auto why = obstacle_to_gradient(r); !why.empty()) table->fail("must be left out " + why);
-  read_weights(r, table->need("of", "must be a table of outcomes with their weights, such as { final_x = 1.0 }"));
+  read_weights(r, weights);
   if (const auto list = table->find("parameters")) {
     read_names(r, *list, p.gradient);
   } else {

@@ -204,8 +204,8 @@ struct engine {
   static constexpr bool watches_rounding =
       Method::is_rosenbrock && form::has_field && !has_constraints<form> && !fixed_steps && !watch_stiffness;
 
-  /// Is a counter changed by this engine?
-  static constexpr bool counts(abi::change by) {
+  /// Does this engine have the counters that are changed `by` a part of it?
+  static constexpr bool has_counter(abi::change by) {
     switch (by) {
       case abi::change::landing: return ng > 0 || form::time_events > 0;
       case abi::change::certification: return certified;
@@ -214,10 +214,11 @@ struct engine {
       default: return true;
     }
   }
-  static constexpr bool counts_in_sailing(abi::change by) {
-    return counts(by) && by != abi::change::landing && by != abi::change::certification;
+  static constexpr bool lacks_counter(abi::change by) { return !has_counter(by); }
+  static constexpr bool has_sailed_counter(abi::change by) {
+    return has_counter(by) && by != abi::change::landing && by != abi::change::certification;
   }
-  static constexpr bool counts_in_landing(abi::change by) { return counts(by) && !counts_in_sailing(by); }
+  static constexpr bool has_landed_counter(abi::change by) { return has_counter(by) && !has_sailed_counter(by); }
 
   /// True if the time derivative at accepted points is used: for guards and observations, or for the next step.
   static constexpr bool keeps_derivative =
@@ -444,7 +445,7 @@ struct instance : abi::counters<typename Real::integer>,
       });
     }
     if constexpr (E::watch_stiffness) body(a.next_look, b.next_look);
-    abi::each_counter<E::counts_in_sailing>(a, b, body);
+    abi::each_counter<E::has_sailed_counter>(a, b, body);
     body(a.status, b.status);
   }
   template <class A, class B, class F>
@@ -459,7 +460,7 @@ struct instance : abi::counters<typename Real::integer>,
         body(a.due_row[k], b.due_row[k]);
         body(a.end_row[k], b.end_row[k]);
       });
-    abi::each_counter<E::counts_in_landing>(a, b, body);
+    abi::each_counter<E::has_landed_counter>(a, b, body);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }
 };

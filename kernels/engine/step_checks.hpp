@@ -26,8 +26,6 @@ struct no_check {
   SALTUS_FN static void begin(const auto&...) {}
   /// accept(x, a, where, tol): the end of the trial has become the accepted point.
   SALTUS_FN static void accept(const auto&...) {}
-  /// finish(x, where, tol): these lanes have reached the end of their span.
-  SALTUS_FN static void finish(const auto&...) {}
   /// give_up(x, a, rejected, too_small, tol): ends lanes, or adds to `too_small` those that no shorter step can help.
   SALTUS_FN static void give_up(const auto&...) {}
   /// explain(x, a, where, tol): ends those lanes of `where` that have no acceptable step for a reason that the check knows.
@@ -234,23 +232,31 @@ struct adjustment_check<E> : no_check {
   }
 };
 
-/// Rounding of the linear solves of a Rosenbrock method breaks linear conservation laws of the equations. It adds up, and is wrong where
-/// all states that a law connects have become small.
+/// Rounding of the linear solves of a Rosenbrock method breaks linear conservation laws of the equations. Its sum over all steps matters
+/// once the states that a law connects have become small.
 template <class E>
-struct rounding_check : no_check {};
+struct rounding_check {
+  SALTUS_FN static void accept(const auto&...) {}
+  SALTUS_FN static void mark(const auto&...) {}
+};
 
 template <class E>
-requires(E::watches_rounding) struct rounding_check<E> : no_check {
+requires(E::watches_rounding) struct rounding_check<E> {
+  /// Adds the rounding of an accepted step.
   template <class Real>
   SALTUS_FN static void accept(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                mask_of<Real> where) {
     assign_where(where, x.rounding, x.rounding + s.rounding);
   }
-  template <class Real>
-  SALTUS_FN_COLD static void finish(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-    Real least = Real(limits<typename E::T>::largest);
-    each<E::judged>([&](int i) SALTUS_INLINE_LAMBDA { least = min(least, fma(tol.rtol, abs(x.y[i]), tol.atol[i])); });
-    add_where(x.rounded, where & (Real(limits<typename E::T>::epsilon) * x.rounding > least), 1);
+  /// Marks an instance at its end if the sum exceeds the smallest tolerance of a state.
+  template <class T>
+  SALTUS_FN_COLD static void mark(instance<E, pack<T, 1>>& x, const abi::settings& settings) {
+    using Real = pack<T, 1>;
+    Real least = Real(limits<T>::largest);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      least = min(least, fma(Real(settings.rtol), abs(x.y[i]), Real(settings.atol[i])));
+    });
+    add_where(x.rounded, Real(limits<T>::epsilon) * x.rounding > least, 1);
   }
 };
 

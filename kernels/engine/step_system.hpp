@@ -392,6 +392,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const ste
   s.residual = of.residual;
   s.residual_of = of.residual_of;
   s.evaluations = of.evaluations;
+  if constexpr (Method::is_rosenbrock) s.rounding = of.rounding;
   if constexpr (has_constraints<form>) {
     auto rate = s.slope1;
     form::template settle_derivatives<form::gives_algebraic_rates>(

@@ -6,7 +6,7 @@
 
 namespace saltus {
 
-/// Of dy/dt = f(t, y). `Of` lists the integrands x: output i is number i, state i is -1 - i.
+/// A plain equation dy/dt = f(t, y) with its integrals. `Of` lists the integrands: output i is number i, state i is -1 - i.
 template <class Base, int... Of>
 struct integrals : states_behind<Base, static_cast<int>(sizeof...(Of))> {
   using behind = states_behind<Base, static_cast<int>(sizeof...(Of))>;

@@ -25,7 +25,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   mask_of<Real> singular;          ///< the matrix was singular
   Real residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent/consistency.hpp)
   integer evaluations;         ///< of the equations, sweeps of derivatives included
-  Real rounding;               ///< of a Rosenbrock method's solves, the largest possible, in units of epsilon
+  Real rounding;               ///< of a Rosenbrock method's solves, in units of epsilon
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }

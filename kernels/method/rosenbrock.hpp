@@ -29,8 +29,8 @@ SALTUS_FN void set_dense_output(stages<Method, Real, n>& s, const vec<Real, n>& 
   });
 }
 
-/// A bound of the rounding of the linear solves of a step, in units of epsilon: h |J| |change of y|, of which the diagonal of J shows the
-/// size where y is stiff. It breaks linear conservation laws, and nothing in a Rosenbrock method corrects it.
+/// The size of the rounding of the linear solves of a step, in units of epsilon: h times the sum of |J_jj| |change of y_j|. Where y is stiff,
+/// the diagonal has the size of J. Nothing in a Rosenbrock method corrects this rounding.
 template <class Real, int n>
 SALTUS_FN Real rounding_of_solves(const matrix<Real, n>& minus_j, const vec<Real, n>& y, const vec<Real, n>& point,
                                   const vec<Real, n>& increment, Real h) {
