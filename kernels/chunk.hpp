@@ -28,6 +28,8 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tol.tables = s.tables;
   tol.records = s.records;
   tol.windows = s.windows;
+  tol.data = s.data;
+  tol.data_count = s.data_count;
   tol.max_steps = typename Real::integer(s.max_steps);
   tol.max_events = typename Real::integer(s.max_events);
   return tol;

@@ -72,12 +72,11 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
   }
 }
 
-/// Lanes whose t_stop is before their end: at a time event, a knot or an end of a window, which no event may pass.
+/// Lanes whose t_stop is before their end: at a time event, a knot, an end of a window or a datum, which no event may pass.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> must_end_at_stop(const instance<E, Real>& x) {
   const auto stops = at_time_event(x, x.t_stop);
-  if constexpr ((has_corners<E> && !guards_jump_at_knots<E>) || E::stops_at_windows)
-    return stops | (x.t_stop < x.t_end);
+  if constexpr ((has_corners<E> && !guards_jump_at_knots<E>) || E::has_fixed_stops) return stops | (x.t_stop < x.t_end);
   else return stops;
 }
 

@@ -387,6 +387,143 @@ TEST(Gradients, OfIntegralsByImplicitMethods) {
   }
 }
 
+// -------------------------------------------------------------------------------------------------------- misfit to data
+
+std::string measured(const std::string& name, const std::vector<double>& times, const std::vector<double>& values,
+                     const std::string& sigma = "1.0") {
+  return fmt::format("gradient.data.{}={{times=[{:.17e}],values=[{:.17e}],sigma={}}}", name, fmt::join(times, ","),
+                     fmt::join(values, ","), sigma);
+}
+
+TEST(Gradients, OfMisfitsHaveTheClosedForm) {
+  // x = start e^(-rate t), at both ends, between, and twice at one time; square = x^2.
+  const std::vector<double> times = {1.25, 0.0, 3.0, 1.25}, values = {0.5, 1.4, 0.2, 0.7};
+  for (const char* method : {"dp5", "radau5"}) {
+    SCOPED_TRACE(method);
+    const auto r = run(test_model("decay"),
+                       {"rtol=1e-11", "atol=1e-13", fmt::format("method={}", method), of("misfit=2.0, final_x=3.0"),
+                        measured("x", times, values, "0.5"), measured("square", {0.5, 2.0}, {1.0, 0.1}, "[0.2, 0.4]")});
+    ASSERT_STREQ(reason_of(r), "defined");
+    const double k = 0.7, s = 1.5;
+    double expected = 3 * s * std::exp(-3 * k), by_k = -3 * expected, by_s = expected / s;
+    const auto add = [&](double t, bool squared, double value, double sigma) {
+      const double x = s * std::exp(-k * t), q = squared ? x * x : x, by_x = squared ? 2 * x : 1;
+      const double miss = 2 * (q - value) / (sigma * sigma);
+      expected += 0.5 * miss * (q - value), by_k -= miss * by_x * t * x, by_s += miss * by_x * x / s;
+    };
+    for (std::size_t i = 0; i < 4; ++i) add(times[i], false, values[i], 0.5);
+    add(0.5, true, 1.0, 0.2), add(2.0, true, 0.1, 0.4);
+    expect_near(objective(r), expected, 1e-9, "objective");
+    expect_near(gradient(r, 0), by_k, 1e-8, "by rate");
+    expect_near(gradient(r, 1), 0, 1e-12, "by half");
+    expect_near(gradient(r, 2), by_s, 1e-8, "by start");
+  }
+}
+
+/// Compares the gradient of a misfit of all states and outputs with derivatives of samples.
+void expect_misfits_of_forward_mode(compared c, const std::vector<double>& times, double part) {
+  const auto forward = run(
+      c.model, with(c.settings, {by(c.names), fmt::format("output.samples={{times=[{}]}}", fmt::join(times, ","))}));
+  const auto& m = forward.plan.model;
+  std::vector<std::string> names, data = {of("misfit=1.0"), gradient_by(c.names)};
+  for (const auto* list : {&m.states, &m.outputs})
+    for (const auto& q : *list) names.push_back(q.name);
+  const auto value = [](std::size_t q, std::size_t k) { return std::sin(1.0 + static_cast<double>(3 * q + k)); };
+  for (std::size_t q = 0; q < names.size(); ++q) {
+    std::vector<double> values;
+    for (std::size_t k = 0; k < times.size(); ++k) values.push_back(value(q, k));
+    data.push_back(measured(names[q], times, values, fmt::format("{}", weight(q))));
+  }
+  const auto r = run(c.model, with(c.settings, data));
+  const auto count = static_cast<std::size_t>(r.plan.count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_STREQ(reason_of(r, i), "defined") << c.model << " " << i;
+    const auto sample = [&](std::size_t column, std::size_t k) {
+      return forward.samples[(column * count + i) * times.size() + k];
+    };
+    double sum = 0;
+    std::vector<double> expected(c.names.size(), 0.0), size(c.names.size(), 1.0);
+    for (std::size_t q = 0; q < names.size(); ++q)
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        const double miss = (sample(q, k) - value(q, k)) / (weight(q) * weight(q));
+        sum += 0.5 * miss * (sample(q, k) - value(q, k));
+        for (std::size_t j = 0; j < c.names.size(); ++j) {
+          const double term = miss * sample((1 + j) * names.size() + q, k);
+          expected[j] += term, size[j] += std::fabs(term);
+        }
+      }
+    EXPECT_NEAR(objective(r, i), sum, part * (1 + sum)) << c.model << " " << i;
+    for (std::size_t j = 0; j < c.names.size(); ++j)
+      EXPECT_NEAR(gradient(r, j, i), expected[j], part * size[j]) << c.model << " " << i << " by " << c.names[j];
+  }
+}
+
+TEST(Gradients, OfMisfitsAreThoseOfForwardMode) {
+  const auto expect = [](compared c, const std::vector<double>& times) {
+    c.settings = with({"rtol=1e-11", "atol=1e-12", "method=dop853"}, c.settings);
+    expect_misfits_of_forward_mode(c, times, 1e-6);
+  };
+  auto valve = valves;
+  valve.settings = {"t=[0.0,6.0]", "initial.pressure=1.0", "sweep.flow={from=1.0,to=8.0,count=9}"};
+  expect(valve, {0.0, 0.31, 1.7, 2.9, 4.4, 6.0});
+  expect({"thermostat", {"t=[0.0,10.1]"}, {"cooling", "heating", "low", "high"}}, {0.9, 3.3, 5.5, 9.7});
+  // Time events, some of them at data, at times that do not depend on these parameters.
+  expect({"pulsed_dose", {"t=[0.0,21.0]"}, {"absorption", "elimination", "amount"}}, {1.0, 8.0, 12.5, 16.0, 20.0});
+}
+TEST(Gradients, OfMisfitsByImplicitMethods) {
+  for (const char* method : {"rodas5p", "radau5", "esdirk4"}) {
+    auto c = valves;
+    c.settings = {"rtol=1e-10", "atol=1e-11", fmt::format("method={}", method), "t=[0.0,6.0]", "initial.pressure=1.0"};
+    expect_misfits_of_forward_mode(c, {0.31, 1.7, 2.9, 4.4}, 1e-5);
+  }
+}
+
+TEST(Gradients, OfMisfitsSayWhereTheyDoNotExist) {
+  const auto marks = [](const std::vector<std::string>& settings, double time, const std::string& by) {
+    return run(test_model("two_marks"),
+               with({"rtol=1e-10", "method=dp5", "y_mark=30.0"},
+                    with(settings, {of("misfit=1.0"), gradient_by({by}), measured("x", {0.5, time}, {0.0, 0.0})})));
+  };
+  // A sample at the time of an event shows the state after it.
+  const auto still = marks({"pulse_at=1.0", "x_mark=30.0"}, 1.0, "x_speed");
+  ASSERT_STREQ(reason_of(still), "defined");
+  expect_near(objective(still), 0.5 * (0.25 + 4.0), 1e-12, "with a pulse at a datum");
+  expect_near(gradient(still, 0), 0.5 * 0.5 + 2.0 * 1.0, 1e-12, "by the speed");
+  EXPECT_STREQ(reason_of(marks({"pulse_at=1.0", "x_mark=30.0"}, 1.0, "pulse_at")), "at_datum");
+  EXPECT_STREQ(reason_of(marks({"x_mark=1.0"}, 1.0, "x_mark")), "at_datum");
+  EXPECT_STREQ(reason_of(marks({"x_mark=1.0"}, 1.1, "x_mark")), "defined");
+  EXPECT_STREQ(reason_of(marks({"x_mark=30.0", "end_mark=1.5"}, 1.4, "x_speed")), "defined");
+  const auto missed = marks({"x_mark=30.0", "end_mark=1.5"}, 1.8, "x_speed");
+  EXPECT_STREQ(reason_of(missed), "data_missed");
+  EXPECT_TRUE(std::isnan(objective(missed)));
+  EXPECT_STREQ(
+      reason_of(run(test_model("two_marks"), {"method=dp5", "y_mark=30.0", "x_mark=30.0", "sweep.t_begin=[0.0,0.7]",
+                                              of("misfit=1.0"), measured("x", {0.5}, {0.0})}),
+                1),
+      "data_missed");
+  // The misfit is there also where its gradient is not.
+  const auto graze =
+      run(test_model("graze"), {"rtol=1e-10", "method=dp5", "wall_depth=1e-9", "line_depth=-5.0", of("misfit=1.0"),
+                                gradient_by({"wall_depth"}), measured("x", {0.5}, {0.0})});
+  EXPECT_STREQ(reason_of(graze), "grazing");
+  expect_near(objective(graze), 0.5 * 0.125 * 0.125, 1e-9, "beside a graze");
+}
+
+TEST(Gradients, OfMisfitsHaveTheSameBitsWhateverRunsBeside) {
+  const auto run_with = [](const std::vector<std::string>& settings) {
+    return run("relief_valve",
+               with({"rtol=1e-8", "method=dp5", "t=[0.0,6.0]", "initial.pressure=1.0",
+                     "sweep.flow={from=1.0,to=8.0,count=67}", of("misfit=1.0"),
+                     measured("pressure", {0.5, 2.5, 5.5}, {1.0, 2.0, 3.0}), measured("lift", {1.5, 5.5}, {0.1, 0.2})},
+                    settings));
+  };
+  const auto first = run_with({"run.lanes=8", "run.threads=1"});
+  for (const auto& settings : std::vector<std::vector<std::string>>{{"run.lanes=1", "run.threads=1"},
+                                                                    {"run.lanes=4", "run.threads=2", "run.chunk=7"},
+                                                                    {"run.lanes=8", "run.threads=2", "run.chunk=31"}})
+    EXPECT_EQ(run_with(settings).gradient, first.gradient) << fmt::format("{}", fmt::join(settings, " "));
+}
+
 void compare_random_trajectories(std::size_t count, unsigned seed, const std::string& method = "dp5",
                                  double part = 1e-10) {
   auto names = loops::names;
@@ -548,9 +685,18 @@ TEST(Gradients, AreRefusedByName) {
   expect(refusal("lorenz", {"gradient.parameters=['initial.x']"}), "must have a value in [initial]");
   expect(refusal("lorenz", {"gradient.parameters=['rho', 'rho']"}), "must not be listed twice");
   expect(with_weights("lorenz", "max_x=1.0"),
-         "gradients are of final values of states and outputs, of t_final, and of integral(x)");
+         "gradients are of final values of states and outputs, of t_final, of integral(x) and mean(x)");
   expect(with_weights("lorenz", "final_x=0.0"), "must have a weight that is not zero");
-  expect(with_weights("lorenz", "'mean(u)'=1.0"), "integral(x) and mean(x) over the whole time; ");
+  expect(with_weights("lorenz", "misfit=1.0"), "with gradient.data of the misfit");
+  expect(refusal("lorenz", {measured("x", {1.0}, {2.0})}), "misfit needs a weight in gradient.of");
+  expect(with_weights("lorenz", "misfit=1.0", {measured("u", {1.0}, {2.0})}), "is neither a state nor an output");
+  expect(with_weights("lorenz", "misfit=1.0", {measured("x", {1.0}, {2.0, 3.0})}), "has 2 values and 1 times");
+  expect(with_weights("lorenz", "misfit=1.0", {measured("x", {1e6}, {2.0})}), "must have times within the time span");
+  expect(with_weights("lorenz", "misfit=1.0", {measured("x", {1.0}, {2.0}, "0.0")}), "must be a positive number");
+  expect(with_weights("lorenz", "misfit=1.0", {measured("x", {1.0}, {2.0}, "[1.0, 2.0]")}), "one for each value");
+  expect(with_weights("lorenz", "misfit=1.0", {measured("x", {0.5}, {2.0}), "t=[1.0,0.0]"}), "backward in time");
+  expect(with_weights("lorenz", "'mean(u)'=1.0"),
+         "integral(x) and mean(x) over the whole time, and with gradient.data");
   expect(with_weights("lorenz", "'mean(x)'=1.0", {"t=[1.0,0.0]"}), "is an outcome of runs forward in time");
 }
 

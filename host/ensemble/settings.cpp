@@ -45,6 +45,8 @@ abi::settings settings_of(const plan& p) {
   s.gradient_count = static_cast<int>(p.gradient_numbers.size());
   s.gradient_of = p.gradient_numbers.data();
   s.gradient_weights = p.gradient_weights.data();
+  s.data = p.data.data();
+  s.data_count = static_cast<int>(p.data.size());
   return s;
 }
 

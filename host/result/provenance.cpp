@@ -176,6 +176,15 @@ const std::map<std::string_view, value_writer> value_writers = {
          if (const double weight = p.gradient_weights[k]; weight != 0) weights.insert(outcomes[k], weight);
        return inline_text(weights);
      }},
+    {"gradient.data",
+     [](const plan& p) {
+       toml::table all;
+       for (const measured& one : p.gradient_data)
+         all.insert(one.name,
+                    toml::table{
+                        {"times", list_of(one.times)}, {"values", list_of(one.values)}, {"sigma", list_of(one.sigma)}});
+       return all.empty() ? std::string() : inline_text(all);
+     }},
     {"gradient.parameters",
      [](const plan& p) {
        std::vector<std::string> parameters;

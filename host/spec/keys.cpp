@@ -97,7 +97,10 @@ const spec_key all_keys[] = {
      "the errors of the derivatives count in the choice of steps; else the states have the bits of a run without derivatives"},
 
     {"gradient", "gradient", "of", {}, "", "-", "a table such as `{ final_height = 1.0, \"mean(power)\" = 0.5 }`",
-     "the outcome: final values of states and outputs, `integral(x)` and `mean(x)` of these, and `t_final`, each with its weight"},
+     "the outcome: final values of states and outputs, `integral(x)` and `mean(x)` of these, `t_final`, and `misfit`, each with its weight"},
+    {"gradient", "gradient", "data", {}, "", "none", "`{ x = { csv = \"measured.csv\", time = \"t\", column = \"x\", sigma = 0.1 } }`",
+     "measured values of states and outputs; `misfit` in `of` is half the sum of the squares of (x - value) / sigma. In place of a file "
+     "`{ times = [...], values = [...] }`; `sigma` is 1, a number, or as many as there are values"},
     {"gradient", "gradient", "parameters", {}, "", "all parameters, and the initial values that are given",
      "a list of parameters, and of initial values such as `\"initial.height\"`",
      "with respect to what; an initial value must have its value in `[initial]`, `[sweep]` or `[sample]`"},

@@ -111,6 +111,12 @@ struct histogram_request {
   int bins;
 };
 
+/// Measured values of a state or an output.
+struct measured {
+  std::string name;
+  std::vector<double> times, values, sigma;  ///< of each value
+};
+
 /// Seconds between two times when a journal is put on the disk, and duration of a run from which it has a journal
 /// (journal.hpp).
 inline constexpr double usual_checkpoint = 60, short_run = 10;
@@ -192,7 +198,9 @@ struct plan {
   std::vector<target> gradient;          ///< by these parameters and initial values (called initial.NAME)
   std::vector<int> gradient_numbers;     ///< the same, as kernels take them
   std::vector<int> gradient_integrals;   ///< integrands in the outcome: output i is number i, state i is -1 - i
-  std::vector<double> gradient_weights;  ///< abi::settings'; empty: no gradient
+  std::vector<double> gradient_weights;  ///< abi::settings', then that of the misfit; empty: no gradient
+  std::vector<measured> gradient_data;
+  std::vector<abi::datum> data;  ///< the same, as kernels take them
 
   int exponents = 0;  ///< number of Lyapunov exponents, the largest ones
   double exponents_from =
@@ -258,7 +266,7 @@ inline bool gives_discretes(const plan& p) {
 inline std::size_t directions(const plan& p) { return p.sensitivities.size(); }
 
 inline bool has_gradient(const plan& p) { return !p.gradient_weights.empty(); }
-/// The outcomes in the order of `gradient_weights`: "final_height", "integral(height)", "t_final", "mean(height)".
+/// The outcomes in the order of `gradient_weights`: "final_height", "integral(height)", "t_final", "mean(height)", "misfit".
 inline std::vector<std::string> gradient_outcomes(const plan& p) {
   std::vector<std::string> all, means;
   const auto add_finals = [&](const std::vector<quantity>& list) {
@@ -273,6 +281,7 @@ inline std::vector<std::string> gradient_outcomes(const plan& p) {
   add_finals(p.model.outputs);
   all.emplace_back("t_final");
   all.insert(all.end(), means.begin(), means.end());
+  if (!p.gradient_data.empty()) all.emplace_back("misfit");
   return all;
 }
 

@@ -42,11 +42,11 @@ void read_backend(reading& r, const field& e) {
 /// "all", or a list of numbers.
 void read_devices(reading& r, const field& e) {
   constexpr std::int64_t highest = 1023;
-  if (r.plan.backend == backend_kind::cpu) e.fail("must be left out with the backend cpu");
   if (!e.is_list()) {
     e.word({"all"});
     return;
   }
+  if (r.plan.backend == backend_kind::cpu) e.fail("must be left out with the backend cpu");
   for (const field& item : e.items()) {
     const int number = static_cast<int>(item.whole(0, highest));
     if (std::find(r.plan.devices.begin(), r.plan.devices.end(), number) != r.plan.devices.end())

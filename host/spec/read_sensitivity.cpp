@@ -15,6 +15,7 @@ namespace saltus::host {
 namespace {
 
 constexpr std::size_t max_parameters = 64;
+constexpr std::size_t most_data = 1'000'000;
 constexpr std::string_view initial_prefix = "initial.";
 
 /// "restitution", or "initial.height"
@@ -150,6 +151,56 @@ void read_integrands(reading& r, const field& of) {
   p.atol.insert(p.atol.end(), p.gradient_integrals.size(), atol);
 }
 
+/// The standard deviations of `count` values.
+std::vector<double> read_sigma(const field& entry, std::size_t count) {
+  const auto sigma = entry.find("sigma");
+  if (!sigma) return std::vector<double>(count, 1.0);
+  if (!sigma->is_list()) return std::vector<double>(count, sigma->positive());
+  std::vector<double> all;
+  for (const field& one : sigma->items()) all.push_back(one.positive());
+  if (all.size() != count)
+    sigma->fail(fmt::format("must be a positive number, or a list of {}, one for each value", count));
+  return all;
+}
+
+/// The data of the outcome `misfit`.
+void read_data(reading& r, const field& data) {
+  plan& p = r.plan;
+  if (p.backward) data.fail_key("must be left out of runs backward in time");
+  const auto known = joined(names_of(p.model.states), names_of(p.model.outputs));
+  for (const field& entry : data.entries()) {
+    if (!contains(known, entry.key()))
+      entry.fail_key("is neither a state nor an output; " + suggest(entry.key(), known));
+    auto k = read_points(r, entry, {"sigma"});
+    if (k.times.size() != k.values.size() || k.times.empty())
+      entry.fail(fmt::format("must have as many values as times, and has {} values and {} times", k.values.size(),
+                             k.times.size()));
+    const auto outside =
+        std::find_if(k.times.begin(), k.times.end(), [&](double t) { return t < r.first || t > r.last; });
+    if (outside != k.times.end())
+      entry.fail(fmt::format("must have times within the time span, {} .. {}, and has {}", r.first, r.last, *outside));
+    auto sigma = read_sigma(entry, k.values.size());
+    p.gradient_data.push_back({entry.key(), std::move(k.times), std::move(k.values), std::move(sigma)});
+  }
+  if (p.gradient_data.empty()) data.fail("must have values of a state or an output");
+}
+
+/// The data as kernels take them, each with its weight in the outcome.
+void weigh_data(reading& r, const field& data) {
+  plan& p = r.plan;
+  const double weight = p.gradient_weights.back();
+  if (weight == 0) data.fail_key("must be left out, or misfit needs a weight in gradient.of");
+  for (const measured& one : p.gradient_data) {
+    const int state = index_of(p.model.states, one.name);
+    const int of = state >= 0 ? -1 - state : index_of(p.model.outputs, one.name);
+    for (std::size_t k = 0; k < one.times.size(); ++k)
+      p.data.push_back({one.times[k], of, one.values[k], weight / (one.sigma[k] * one.sigma[k])});
+  }
+  std::stable_sort(p.data.begin(), p.data.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  if (p.data.size() > most_data)
+    data.fail(fmt::format("must have at most {} values, and has {}", most_data, p.data.size()));
+}
+
 /// The weights of { final_height = 1.0, "integral(power)" = 0.5 }.
 void read_weights(reading& r, const field& of) {
   const auto outcomes = gradient_outcomes(r.plan);
@@ -159,8 +210,8 @@ void read_weights(reading& r, const field& of) {
     const auto outcome = std::find(outcomes.begin(), outcomes.end(), weight.key());
     if (outcome == outcomes.end())
       weight.fail_key(
-          fmt::format("gradients are of final values of states and outputs, of t_final, and of integral(x) and mean(x) "
-                      "over the whole time; {}",
+          fmt::format("gradients are of final values of states and outputs, of t_final, of integral(x) and mean(x) "
+                      "over the whole time, and with gradient.data of the misfit; {}",
                       suggest(weight.key(), names(outcomes.begin(), outcomes.end()))));
     r.plan.gradient_weights[static_cast<std::size_t>(outcome - outcomes.begin())] = weight.number();
     any = any || weight.number() != 0;
@@ -224,7 +275,10 @@ void read_gradient(reading& r) {
   const auto weights = table->need("of", "must be a table of outcomes with their weights, such as { final_x = 1.0 }");
   read_integrands(r, weights);
   if (const auto why = obstacle_to_gradient(r); !why.empty()) table->fail("must be left out " + why);
+  const auto data = table->find("data");
+  if (data) read_data(r, *data);
   read_weights(r, weights);
+  if (data) weigh_data(r, *data);
   if (const auto list = table->find("parameters")) {
     read_names(r, *list, p.gradient);
   } else {

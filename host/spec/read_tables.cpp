@@ -24,21 +24,24 @@ knots read_columns(reading& r, const field& csv, const std::string& time, const 
 constexpr auto what_is_csv = "must be the path of a CSV file";
 constexpr auto what_is_time = "must be the name of the column of times";
 
-/// { csv, time, column } or { times, values }
-knots read_table(reading& r, const field& entry) {
+}  // namespace
+
+knots read_points(reading& r, const field& entry, const names& further) {
   if (!entry.is_table())
     entry.fail(
         "must be { csv = \"FILE\", time = \"COLUMN\", column = \"COLUMN\" } or { times = [...], values = [...] }");
   if (entry.find("csv")) {
-    entry.only({"csv", "time", "column"});
+    entry.only(joined({"csv", "time", "column"}, further));
     const auto column = entry.need("column", "must be the name of the column of values");
     return read_columns(r, entry.need("csv", what_is_csv), entry.need("time", what_is_time).text(), column.text());
   }
-  if (entry.find("times")) entry.only({"times", "values"});
-  else entry.only({"csv", "time", "column", "times", "values"});
+  if (entry.find("times")) entry.only(joined({"times", "values"}, further));
+  else entry.only(joined({"csv", "time", "column", "times", "values"}, further));
   return {read_numbers(r, entry.need("times", "must be a list of times, in ascending order")),
           read_numbers(r, entry.need("values", "must be a list of values, one for each time"))};
 }
+
+namespace {
 
 /// Throws if a table has no values beyond its ends and does not cover the time span.
 void check_covers(const reading& r, const declared& t, const knots& k, const auto& fail) {
@@ -68,7 +71,7 @@ void read_tables(reading& r) {
       throw error(exit_usage, fmt::format("table {} of {}, by its own values: {}", t.name, r.model.name, what));
     };
     knots k{t.times, t.values};
-    if (entry) k = read_table(r, *entry);
+    if (entry) k = read_points(r, *entry);
     else if (csv) k = read_columns(r, *csv, section->need("time", what_is_time).text(), t.name);
     else if (k.times.empty())
       (section ? *section : r.root)

@@ -66,6 +66,8 @@ csv_table read_columns(reading& r, const field& path, std::vector<std::string> w
 std::int64_t first_rows(const field& entry, std::int64_t rows, const std::string& of);
 /// [1.0, 2.0], or { array = "outdoor" }, an array that a program passes beside the spec.
 std::vector<double> read_numbers(const reading& r, const field& entry);
+/// { csv, time, column } or { times, values }; `further`: other keys that the entry may have.
+knots read_points(reading& r, const field& entry, const names& further = {});
 /// The numbers of { csv, column, count }.
 std::vector<double> read_csv(reading& r, const field& entry);
 /// The file from which [initial] continues, if any.

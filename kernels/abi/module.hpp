@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 27;
+inline constexpr int version = 28;
 
 using saltus::equations;
 using enum equations;
@@ -153,6 +153,13 @@ struct dense_algebra {
   void (*solve_complex)(int n, const double* a, const int* rows, double* b);
 };
 
+/// A measured value, which adds weight (x - value)^2 / 2 to the objective of a gradient.
+struct datum {
+  double time;
+  int of;  ///< x: output i is number i, state i is -1 - i
+  double value, weight;
+};
+
 /// A table as one polynomial for each piece between two knots, in powers of the time since the piece's first knot.
 struct table {
   long long pieces;
@@ -208,6 +215,8 @@ struct settings {
   const int* gradient_of;  ///< [gradient_count] parameter j is number j, the initial value of state i is -1 - i
   /// In the objective: [state_count] final values, [integrals] (form/integrals.hpp), [output_count] final values, t_final, [integrals] means.
   const double* gradient_weights;
+  const datum* data;  ///< [data_count] of the objective, ascending in time
+  int data_count;
   long long history;  ///< steps that an instance with delays remembers: a power of two
   int rows_are_past;  ///< 1: rows up to the start of an instance were given before; 0: no row may be before it
 };

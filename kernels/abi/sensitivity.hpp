@@ -16,6 +16,8 @@ enum class sensitivity : unsigned char {
   not_ended = 6,
   at_start = 7,
   unresolved = 8,
+  at_datum = 9,
+  data_missed = 10,
 };
 
 struct sensitivity_row {
@@ -40,6 +42,8 @@ inline constexpr sensitivity_row sensitivity_table[] = {
     {sensitivity::unresolved, "unresolved",
      "a step that the states allow is too long for the series of their derivatives: sensitivity.error_control = true "
      "makes it shorter"},
+    {sensitivity::at_datum, "at_datum", "an event came at the time of a datum, and may come after it"},
+    {sensitivity::data_missed, "data_missed", "the instance ended before the time of a datum, or began after it"},
 };
 
 inline constexpr int sensitivity_count = sizeof(sensitivity_table) / sizeof(sensitivity_table[0]);

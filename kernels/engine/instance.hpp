@@ -190,6 +190,8 @@ struct engine {
   static constexpr bool reduces_events = (is_of_event(Reductions::kind) || ...);
   /// Steps end where windows of time begin and end.
   static constexpr bool stops_at_windows = ((Reductions::windowed && counts_whole_steps(Reductions::kind)) || ...);
+  /// There and at the data of a gradient.
+  static constexpr bool has_fixed_stops = stops_at_windows || gradient;
 
   /// The quantities held through a step: those of the form, and the method's memory.
   template <class Real>
@@ -286,7 +288,9 @@ struct tolerances {
   const abi::dense_algebra* algebra;
   const abi::table* tables;
   const double* windows;  ///< abi::settings'
-  bool conservative;      ///< rescue: events are located by bracketing alone
+  const abi::datum* data;
+  int data_count;
+  bool conservative;  ///< rescue: events are located by bracketing alone
   const abi::record* records;
 };
 
@@ -352,8 +356,8 @@ struct instance : abi::counters<typename Real::integer>,
   integer slot, sample, status;
   integer next_look;  ///< for stiffness, as a count of trial steps (engine/stiffness.hpp); if stiffness is watched
 
-  /// Knots of tables, breaking points of delays and ends of windows need no landing.
-  static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::form::delay_count > 0 || E::stops_at_windows;
+  /// Knots of tables, breaking points of delays, ends of windows and data need no landing.
+  static constexpr bool sailing_passes_stops = E::form::tables > 0 || E::form::delay_count > 0 || E::has_fixed_stops;
 
   /// The numbers that the method remembers, which are first in the list and no part of a snapshot: another method may continue it.
   template <class A, class B, class F>

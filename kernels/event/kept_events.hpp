@@ -3,6 +3,7 @@
 // the parameters. Only the sweep knows this, so it decides these (run/gradient_at_events.hpp).
 #pragma once
 
+#include "engine/data.hpp"
 #include "event/derivatives_at_events.hpp"
 
 namespace saltus {
@@ -38,14 +39,15 @@ struct way_to_landing<Real, true> {
 /// The rows of an event, in the order of a trajectory. There is one transition, and one mode if the model has `mode`, for every round of
 /// event iteration.
 enum class row_kind {
-  entry = 1,          ///< where an event is due, with guards on the sides of the step, and what is due
-  entry_at_end = 2,   ///< the same at the end of the time span
-  entry_at_knot = 3,  ///< the same at the knot of a table, where guards may have jumped: a fixed time
-  transition = 4,     ///< before a transition, with the guards that it sees
-  mode = 5,           ///< before `mode`, with the guards that it sees
-  departure = 6,      ///< after the event, with the sides of guards from there on
-  start = 7,          ///< the same at the start; guards at zero are due
-  field = 8,          ///< behind an entry: f there, in the place of the states
+  entry = 1,           ///< where an event is due, with guards on the sides of the step, and what is due
+  entry_at_end = 2,    ///< the same at the end of the time span
+  entry_at_knot = 3,   ///< the same at the knot of a table, where guards may have jumped: a fixed time
+  transition = 4,      ///< before a transition, with the guards that it sees
+  mode = 5,            ///< before `mode`, with the guards that it sees
+  departure = 6,       ///< after the event, with the sides of guards from there on
+  start = 7,           ///< the same at the start; guards at zero are due
+  field = 8,           ///< behind an entry: f there, in the place of the states
+  entry_at_datum = 9,  ///< an entry at the time of a datum
 };
 
 template <class E, class Real>
@@ -82,9 +84,12 @@ SALTUS_FN_COLD void keep_entry(instance<E, Real>& x, const event_here<E, Real>& 
     assign_where(where & !at_knot, x.constants.guard_values[i], event.of_step[i]);
   });
   if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where & !at_knot, tol);
-  const auto at_end = abs(x.t - x.t_end) <= ulps_of_time(x, 64.0);
+  const Real near = ulps_of_time(x, 64.0);
+  const auto at_end = abs(x.t - x.t_end) <= near, at_datum = !at_end & is_at_datum(tol, x.t, near);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    undefine(x, where & !at_knot & at_end & (due.guard[i] > Real(0.5)), sensitivity::at_end);
+    const auto is_due = where & !at_knot & (due.guard[i] > Real(0.5));
+    undefine(x, is_due & at_end, sensitivity::at_end);
+    undefine(x, is_due & at_datum, sensitivity::at_datum);
   });
   if constexpr (E::form::kinds::schedules)
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -95,8 +100,9 @@ SALTUS_FN_COLD void keep_entry(instance<E, Real>& x, const event_here<E, Real>& 
   const auto keep = [&](row_kind row, mask_of<Real> lanes) SALTUS_INLINE_LAMBDA {
     if (any(lanes)) run.events.keep_event(x, row, x.t, x.constants.guard_values, due, lanes);
   };
-  keep(row_kind::entry, where & !at_knot & !at_end);
+  keep(row_kind::entry, where & !at_knot & !at_end & !at_datum);
   keep(row_kind::entry_at_end, where & !at_knot & at_end);
+  keep(row_kind::entry_at_datum, where & !at_knot & at_datum);
   keep(row_kind::entry_at_knot, where & at_knot);
   auto field = x;
   field.y = x.f;

@@ -59,10 +59,10 @@ SALTUS_FN void pass_smooth_knots(instance<E, Real>& x, mask_of<Real> where, cons
   if constexpr (has_corners<E> && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
 }
 
-/// The same for lanes whose step has ended at t_stop: at a knot, or where a window of time begins or ends.
+/// The same for lanes whose step has ended at t_stop: at a knot, where a window of time begins or ends, or at a datum.
 template <class E, class Real>
 SALTUS_FN void pass_stop(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  if constexpr (E::stops_at_windows)
+  if constexpr (E::has_fixed_stops)
     if (any(where)) set_next_stop(x, where, tol);
   if (any(where)) pass_smooth_knots(x, where, tol);
 }

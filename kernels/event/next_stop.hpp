@@ -1,6 +1,7 @@
-// The time that no step passes: the next time event, knot, breaking point, end of a window, or the end.
+// The time that no step passes: the next time event, knot, breaking point, end of a window, datum, or the end.
 #pragma once
 
+#include "engine/data.hpp"
 #include "engine/history.hpp"
 #include "event/queues.hpp"
 #include "event/records.hpp"
@@ -8,26 +9,27 @@
 
 namespace saltus {
 
-/// Sets t_stop: no step passes the end, the next time event, the next knot of a table, the next breaking point or the next end of a window. Those that equal the
-/// first of them to rounding are reached with it, at the last of their times.
+/// Sets t_stop: no step passes the end, the next time event, the next knot of a table, the next breaking point, the next end of a window or
+/// the next datum. Those that equal the first of them to rounding are reached with it, at the last of their times.
 template <class E, class Real>
 SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   Real next = min(x.t_end, first_time_event(x));
   if constexpr (has_delays<E>) find_next_break(x, where);
   if constexpr (E::form::tables > 0 || has_delays<E>) next = min(next, next_corner(x));
-  Real end_of_window(limits<typename E::T>::largest);
-  if constexpr (E::stops_at_windows) {
-    end_of_window = next_end_of_window<E>(tol.windows, x.t + rounding_of_time(x, x.t));
-    next = min(next, end_of_window);
+  Real fixed(limits<typename E::T>::largest);
+  if constexpr (E::has_fixed_stops) {
+    const Real later = x.t + rounding_of_time(x, x.t);
+    fixed = min(next_end_of_window<E>(tol.windows, later), next_datum(tol, later));
+    next = min(next, fixed);
   }
-  if constexpr (E::form::time_events > 0 || E::stops_at_windows || has_delays<E>) {
+  if constexpr (E::form::time_events > 0 || E::has_fixed_stops || has_delays<E>) {
     const Real together = next + rounding_of_time(x, next);
     Real last = next;
     const auto take = [&](Real time) SALTUS_INLINE_LAMBDA { last = select(time <= together, max(last, time), last); };
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { take(x.next_time_event[i]); });
     if constexpr (E::form::tables > 0) take(x.next_knot);
     if constexpr (has_delays<E>) take(x.constants.past_states.next_break);
-    take(end_of_window);
+    take(fixed);
     next = select(x.t_end <= together, x.t_end, last);
   }
   assign_where(where, x.t_stop, next);

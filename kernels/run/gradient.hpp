@@ -37,9 +37,13 @@ class adjoint_sweep {
     tol_ = tolerances_from<E, Real>(settings);
     for (int pass = 0; pass < 2; ++pass) {
       is_careful_ = pass == 1;
-      begin(some, batch);
+      begin(some, settings.data_count, batch);
       end_at_last_rows(settings, batch);
-      while (through_events(settings, batch)) through_step();
+      through_data(settings, batch);
+      while (through_events(settings, batch)) {
+        through_step();
+        through_data(settings, batch);
+      }
       through_start(batch);
       bool finite = true;
       for (int lane = 0; lane < some; ++lane) finite = store(lane, settings, batch.count, results) && finite;
@@ -53,7 +57,7 @@ class adjoint_sweep {
 
   /// Parameters, given initial values and discrete variables stay on the tape, where they gather their adjoints. Lanes without an instance
   /// are at their start.
-  void begin(int some, const abi::batch& batch) {
+  void begin(int some, int data_count, const abi::batch& batch) {
     tape_.rewind(0);
     for (int j = 0; j < form::params; ++j) {
       held_.p[j] = input(column(batch.parameters, j, batch));
@@ -68,6 +72,7 @@ class adjoint_sweep {
     for (int lane = 0; lane < W; ++lane) {
       row_[lane] = lane < some ? of_[lane]->rows() - 1 : 0;
       reason_[lane] = of_[lane]->reason;
+      data_left_[lane] = lane < some ? data_count : 0;
     }
   }
   number input(const Real& value) { return number::input(tape_, value); }
@@ -112,9 +117,10 @@ class adjoint_sweep {
     return r;
   }
   /// Adds the derivatives of sum over i of weight_i result_i to the adjoints of the inputs.
-  void hand_on(const vec<number, n>& results, const vec<Real, n>& weight) {
+  template <int count>
+  void hand_on(const vec<number, count>& results, const vec<Real, count>& weight) {
     int end = held_size_;
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < count; ++i) {
       if (results[i].on == nullptr) continue;
       results[i].adjoint() += weight[i];
       end = results[i].at >= end ? results[i].at + 1 : end;
@@ -147,6 +153,45 @@ class adjoint_sweep {
       at_events_[lane].t.v = t.adjoint().get(lane);
     }
     t.adjoint() = Real(0.0);
+  }
+
+  /// Adds to the objective and its derivatives the data at the points where the lanes are: behind all events of that time.
+  void through_data(const abi::settings& settings, const abi::batch& batch) {
+    bool any = false;
+    vec<Real, n> of_states;
+    vec<Real, form::outputs> of_outputs, outputs;
+    for (int i = 0; i < n; ++i) of_states[i] = Real(0.0);
+    for (int i = 0; i < form::outputs; ++i) of_outputs[i] = Real(0.0);
+    for (int lane = 0; lane < W; ++lane)
+      while (is_at_datum(lane, settings, batch)) {
+        if (!any) outputs = form::output_values(t_, y_, constants_);
+        any = true;
+        const auto& datum = settings.data[--data_left_[lane]];
+        const auto add = [&](const Real& x, Real& derivative) {
+          const double miss = x.get(lane) - datum.value;
+          objective_.set(lane, objective_.get(lane) + 0.5 * datum.weight * miss * miss);
+          derivative.set(lane, derivative.get(lane) + datum.weight * miss);
+        };
+        if (datum.of >= 0) add(outputs[datum.of], of_outputs[datum.of]);
+        else add(y_[-1 - datum.of], of_states[-1 - datum.of]);
+      }
+    if (!any) return;
+    const auto y = inputs(y_);
+    hand_on(form::output_values(number(t_), y, held_), of_outputs);
+    for (int i = 0; i < n; ++i) lambda_[i] += of_states[i] + y[i].adjoint();
+  }
+  /// True if the last datum that is left is at the time of a lane's point. One after that time is missed.
+  bool is_at_datum(int lane, const abi::settings& settings, const abi::batch& batch) {
+    if (data_left_[lane] == 0) return false;
+    const double t = t_.get(lane), time = settings.data[data_left_[lane] - 1].time;
+    const double near = rounding_of_time(pack<double, 1>(t), pack<double, 1>(batch.t_begin[slots_[lane]])).v;
+    if (time > t + near) miss_data(lane);
+    return data_left_[lane] > 0 && time >= t - near;
+  }
+  void miss_data(int lane) {
+    data_left_[lane] = 0;
+    objective_.set(lane, form::unset);
+    if (reason_[lane] == sensitivity::defined) reason_[lane] = sensitivity::data_missed;
   }
 
   /// Moves each lane back to its next step, through the events behind that. Returns false if all are at their start.
@@ -393,7 +438,10 @@ class adjoint_sweep {
 
   /// From the states and discrete variables at the start to parameters and initial values.
   void through_start(const abi::batch& batch) {
-    for (int lane = 0; lane < W; ++lane) row_[lane] = 0;
+    for (int lane = 0; lane < W; ++lane) {
+      row_[lane] = 0;
+      if (data_left_[lane] > 0) miss_data(lane);
+    }
     enter_rows();
     const Real t_begin = column(batch.t_begin, 0, batch);  // of the model
     vec<Real, form::discretes> of_discretes;
@@ -436,6 +484,7 @@ class adjoint_sweep {
   int64 row_[W];           ///< of each lane
   unsigned steps_ = 0;     ///< bit j: the row of lane j is a step
   sensitivity reason_[W];  ///< why there is no gradient
+  int data_left_[W];       ///< data of the objective that the sweep has not reached
   adjoints<E> at_events_[W];
   adjoint_at_events<E> events_;
   tape<Real> tape_;
@@ -470,7 +519,7 @@ requires(E::gradient) class gradients<E, W> {
     if (!is_ok(why)) return own.forget();
     if constexpr (E::form::model_guards > 0) look_at_end(x, mask_of<pack<double, 1>>::all(why == status::finished));
     own.reason = static_cast<sensitivity>(static_cast<int>(x.undefined.v));
-    if (own.reason != sensitivity::defined) own.forget();
+    if (own.reason != sensitivity::defined && run.settings.data_count == 0) own.forget();
     row::write(own.append(row::width), x, x.t, 0.0, x.constants.guard_values, 0);
     waiting_[some_++] = x.slot.v;
     if (some_ == W) sweep(all, run);

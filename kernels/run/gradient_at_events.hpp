@@ -58,6 +58,7 @@ class adjoint_at_events {
     switch (static_cast<row_kind>(static_cast<int>(-at[1]))) {
       case row_kind::entry: return enter(at, sensitivity::defined, a);
       case row_kind::entry_at_end: return enter(at, sensitivity::at_end, a);
+      case row_kind::entry_at_datum: return enter(at, sensitivity::at_datum, a);
       case row_kind::entry_at_knot: return enter(at, sensitivity::order, a);
       case row_kind::transition: return call(at, true, of, a);
       case row_kind::mode: return call(at, false, of, a);
@@ -240,7 +241,7 @@ class adjoint_at_events {
   }
 
   /// Before the event: the derivative by its time goes to the guard that determines it, else to the first time event. `special` tells of the
-  /// end of the span, where a time event must stay, and of a knot (`order`), where all times must.
+  /// end of the span and of a datum, where a time event must stay, and of a knot (`order`), where all times must.
   sensitivity enter(const double* at, sensitivity special, adjoints<E>& a) {
     const Real of_time = a.t + along_field(a, f_);
     a.t = Real(0.0);
@@ -289,7 +290,7 @@ class adjoint_at_events {
   int watch_time_events(const double* at, sensitivity special, bool must_stay, adjoints<E>& a) {
     int count = 0;
     for (int i = 0; i < form::time_events; ++i) count += is_time_event_due(at, i);
-    a.must_stay = must_stay || special == sensitivity::at_end;
+    a.must_stay = must_stay || special == sensitivity::at_end || special == sensitivity::at_datum;
     const auto why = special == sensitivity::defined ? sensitivity::order : special;
     for (int i = 0; i < form::time_events; ++i)
       if (is_time_event_due(at, i) && (count > 1 || a.must_stay))

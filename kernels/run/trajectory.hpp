@@ -131,11 +131,11 @@ requires(E::gradient) class trajectories<E> {
   trajectory* all_;
 };
 
-/// append(trajectory, lane) for each lane of `where` that may still have a gradient.
+/// append(trajectory, lane) for each lane of `where`.
 template <class E, class T, int W, class Append>
 SALTUS_FN void each_trajectory(const instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, trajectory* all,
                                Append&& append) {
-  for (unsigned lanes = (where & (x.undefined == pack<T, W>(0.0))).bits(); lanes != 0; lanes &= lanes - 1) {
+  for (unsigned lanes = where.bits(); lanes != 0; lanes &= lanes - 1) {
     const int lane = __builtin_ctz(lanes);
     append(all[x.slot.get(lane)], lane);
   }

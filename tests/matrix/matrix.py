@@ -645,19 +645,42 @@ def everything():
         yield form, method, mode, ASKED
 
 
+ASKED_AT_ONCE = 6  # in a run of --pairs: reductions, and as many derivatives. Each takes up to a second to compile.
+
+
 def pairs():
-    """Few runs in which each form meets each method and each way of running, and each method each way of running, where nothing is
-    refused. Each is asked for everything."""
+    """Few runs in which any two of a form, a method, a way of running and what is asked for meet, where nothing is refused."""
     meets = lambda form, method, mode: {(form, method), (form, mode), (method, mode)}
-    accepted = [c for c in itertools.product(FORMS, METHODS, MODES) if not refusal(c[0], c[1], "finals", c[2])]
-    missing, times_used = set().union(*(meets(*c) for c in accepted)), collections.Counter()
-    for group in [[c for c in accepted if c[:2] == pair] for pair in itertools.product(FORMS, METHODS)] + [accepted] * len(accepted):
-        gain = lambda c: (len(meets(*c) & missing), -times_used[c[2]])
-        chosen = max(group, key=gain, default=None)
-        if chosen and gain(chosen)[0]:
-            missing -= meets(*chosen)
-            times_used[chosen[2]] += 1
-            yield *chosen, ASKED
+    meet_at = lambda run, asked: {(of, asked) for of in run}
+    accepted = {
+        run: [a for a in ASKED if a not in DERIVATIVES or a in DIFFERENTIABLE if not refusal(*run[:2], a, run[2])]
+        for run in itertools.product(FORMS, METHODS, MODES)
+        if not refusal(*run[:2], "finals", run[2])
+    }
+    missing = set().union(*(meets(*run).union(*(meet_at(run, a) for a in asked)) for run, asked in accepted.items()))
+    times_used = collections.Counter()
+
+    def chosen(run):
+        """What the run is asked for: rows and statistics, and those with the most pairs that are missing."""
+        by_gain = sorted(accepted[run], key=lambda a: -len(meet_at(run, a) & missing))
+        few = [[a for a in by_gain if a in kind][:ASKED_AT_ONCE] for kind in (REDUCTIONS, DERIVATIVES)]
+        return [a for a in accepted[run] if a in ROWS + NO_ROWS + sum(few, [])]
+
+    def best_of(runs):
+        """The run with the most pairs that are missing, in the way that was used least."""
+        gain = lambda run: len(meets(*run) & missing)
+        if not any(gain(run) for run in runs):
+            gain = lambda run: sum(len(meet_at(run, a) & missing) for a in accepted[run])
+        best = max(runs, key=lambda run: (gain(run), -times_used[run[2]]))
+        asked = chosen(best)
+        missing.difference_update(meets(*best).union(*(meet_at(best, a) for a in asked)))
+        times_used[best[2]] += 1
+        return *best, asked
+
+    for _, runs in itertools.groupby(accepted, key=lambda run: run[:2]):
+        yield best_of(list(runs))
+    while missing:
+        yield best_of(list(accepted))
     for form, method in itertools.product(FORMS, METHODS):
         if refusal(form, method, "finals", "plain"):
             yield form, method, "plain", ["finals"]
@@ -669,7 +692,7 @@ def main():
     p.add_argument("pattern", nargs="*", help="regular expressions of form/method/mode")
     p.add_argument("--all", action="store_true", help="all cells, not the sample")
     p.add_argument("--sample", action="store_true", help="the whole sample")
-    p.add_argument("--pairs", action="store_true", help="all pairs of a form, a method and a way of running")
+    p.add_argument("--pairs", action="store_true", help="all pairs of a form, a method, a way of running and what is asked for")
     p.add_argument("--day", type=int, default=datetime.date.today().toordinal(), help="the sample of this day: today")
     p.add_argument("--of", help="of which states and outputs reductions are taken: fast; with --all a state, too")
     p.add_argument("--asked", default=".*", help="a regular expression of what is asked for")

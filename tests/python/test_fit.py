@@ -36,6 +36,20 @@ def test_a_rate_and_a_start_are_found_through_impacts(ball):
     assert fit.cost < 1e-15 and len(fit.starts) == 16 and fit.starts["cost"].is_monotonic_increasing
 
 
+def test_the_gradient_of_a_misfit_is_the_jacobian_times_the_residuals(ball):
+    times, names = np.linspace(0.1, 2.9, 15), ["restitution", "initial.height"]
+    data = pd.DataFrame({"height": np.cos(times), "velocity": np.sin(3 * times)}, index=times)
+    data.iloc[3, 0] = np.nan  # a missing value
+    settings = {"t": 3.0, "rtol": 1e-11, "restitution": 0.83, "height": 1.3}
+    ds = ball.run(gradient={"of": {"misfit": 1}, "data": data, "parameters": names}, **settings)
+    forward = ball.run(samples=times.tolist(), sensitivity={"parameters": names}, **settings)
+    residuals = {x: np.nan_to_num(np.asarray(forward[x]).ravel() - data[x].to_numpy()) for x in data}
+    assert float(ds["objective"]) == pytest.approx(0.5 * sum(np.sum(r**2) for r in residuals.values()), rel=1e-9)
+    for name in names:
+        expected = sum(r @ np.asarray(forward[f"d_{x}_d_{name.replace('.', '_')}"]).ravel() for x, r in residuals.items())
+        assert float(ds[f"gradient_{name.replace('.', '_')}"]) == pytest.approx(expected, rel=1e-7)
+
+
 # x = x_0 e^(-k t) at few times: normal equations by hand, and errors of linear theory at the minimum.
 def test_errors_are_those_of_the_normal_equations(dose):
     times, deviation = np.linspace(1, 5.5, 10), 0.02

@@ -58,6 +58,11 @@ TEST_F(spec, settings_of_a_plan_are_a_spec_of_the_same_settings) {
            "samples = { step = 10.0 }\nhistogram = { final_lift = { from = 0.0, to = 2.0, bins = 4 } }\n"
            "[run]\nbackend = \"all\"\ndevices = [1, 0]\nthreads = 3\nlanes = 4\norder = \"id\"\n",
            "[sensitivity]\nparameters = [\"flow\"]\nerror_control = true\n",
+           "[lyapunov]\nexponents = 2\nfrom = 0.5\n",
+           "[gradient]\nof = { misfit = 2.0, \"mean(power)\" = -1.0 }\nparameters = [\"flow\"]\n"
+           "[gradient.data]\nlift = { times = [0.5, 0.25], values = [1.0, 2.0], sigma = [0.5, 0.25] }\n",
+           "[run]\nbackend = \"cpu\"\n",
+           "[run]\ninstance_time_limit = 2.0\n",
        }) {
     auto valve = relief_valve();
     valve.arithmetic = true;  // for the backend all

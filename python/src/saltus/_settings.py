@@ -160,7 +160,7 @@ class Settings:
                 self._set(f"spec.{name}", toml(one))
         elif key == "tables" and not self._is_quantity(key):
             for name, one in value.items():
-                self._table(str(name), one)
+                self._series(f"tables.{name}", one)
         elif key == "records" and not self._is_quantity(key):
             for name, one in value.items():
                 self._record(str(name), one)
@@ -168,7 +168,10 @@ class Settings:
             self._set(key, "{}")
         elif key in SECTIONS:
             for name, one in value.items():
-                self._set(f"{key}.{name}", toml(one))
+                if (key, name) == ("gradient", "data"):
+                    self._data(one)
+                else:
+                    self._set(f"{key}.{name}", toml(one))
         elif self._is_quantity(key) or key in TIMES:
             self._quantity(key, value)
         else:
@@ -192,9 +195,13 @@ class Settings:
         else:
             self._set(f"{self._table_of(name)}.{name}", toml(value))
 
-    def _table(self, name: str, value: Any) -> None:
-        """Adds a table: a Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec."""
-        key = f"tables.{name}"
+    def _data(self, value: Any) -> None:
+        """Adds measured values: a DataFrame by its index, or a dict of what a table may be. A missing value is NaN."""
+        for name, one in value.items():
+            self._series(f"gradient.data.{name}", one.dropna() if hasattr(one, "dropna") else one)
+
+    def _series(self, key: str, value: Any) -> None:
+        """Adds values by time: a Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec."""
         if isinstance(value, (Mapping, str)):
             self._set(key, toml(value))
             return
