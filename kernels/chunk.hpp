@@ -220,7 +220,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   const auto mode = set_modes<E>(x, where, tol, rules);
   start_from<E>(x, where, tol, rules);
   follow_sides<E>(x, mode, where, tol, rules, run);
-  if constexpr (form::slides) begin_slides(x, where);
+  if constexpr (form::slides) begin_slides(x, none_fired<E, Real>(), where);
   carried<E>::accept(x, where);
 
   for (int i = 0; i < form::model_guards; ++i) {

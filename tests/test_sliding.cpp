@@ -33,6 +33,41 @@ TEST(Sliding, AlongTheDiagonalOfAPlane) {
   }
 }
 
+/// A block at rest stays, however long it stands and however large its friction.
+TEST(Sliding, StandsStill) {
+  const double mu[] = {0.6, 9.81, 60};
+  for (const char* method : {"dp5", "dop853", "taylor12", "rodas5p"})
+    for (const double span : {1e3, 1e6}) {
+      const auto r = run(test_model("kicked_block"),
+                         {"rtol=1e-10", std::string("method=") + method, set("t", std::vector<double>{0, span}),
+                          set("period", 0.3 * span), "sweep.mu=[0.6, 9.81, 60.0]"});
+      for (int i = 0; i < 3; ++i) {
+        const double way = (1 + 3 * 0.25) / (2 * mu[i]);
+        EXPECT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished");
+        EXPECT_NEAR(r.final("x", i), way, 1e-11 * way) << method << " " << span << " " << mu[i];
+      }
+    }
+}
+
+/// Speeds that are not zero end at a stop, in floats and late in time, too.
+TEST(Sliding, BeginsWhereTheGuardIsZeroOnly) {
+  std::vector<double> speeds;
+  for (int k = 0; k < 45; ++k)
+    for (const double sign : {1.0, -1.0}) speeds.push_back(sign * std::pow(10.0, -12 + 0.25 * k));
+  const auto expect = [&](const std::vector<std::string>& settings, double allowed) {
+    const auto r =
+        run(test_model("kicked_block"), with({"method=dp5", "period=1e12", set("sweep.v", speeds)}, settings));
+    for (std::size_t i = 0; i < speeds.size(); ++i) {
+      EXPECT_EQ(name_of(r.status[i]), "finished") << speeds[i];
+      EXPECT_NEAR(r.final("x", static_cast<std::int64_t>(i)), speeds[i] * std::fabs(speeds[i]) / 1.2, allowed)
+          << speeds[i];
+    }
+  };
+  expect({"rtol=1e-6", "precision=float", "t=[0.0, 25.0]"}, 1e-7);
+  for (const double begin : {0.0, 1e4, 1e6, 1e8})
+    expect({"rtol=1e-10", set("t", std::vector<double>{begin, begin + 25})}, 1e-12);
+}
+
 TEST(Sliding, AlongACircleForALongTime) {
   // From r = 2 inwards with time constant 1: on the ring at ln 2, after turning by 2 ln 2. Then alpha = 2/3: the angle grows at 1.
   const auto r = run(ring, with(precise, {"t=[0.0, 200.0]", "output.samples.count=201"}));

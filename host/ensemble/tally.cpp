@@ -265,7 +265,7 @@ std::vector<std::string> remarks(const model& m, const tally& counts) {
   if (counts.rounded > 0)
     all.push_back(fmt::format(
         "rounding of linear solves may exceed a tolerance at the end of {} instance{} (`rounded`): `method = "
-        "\"auto\"` or `radau5` corrects it",
+        "\"auto\"` or `radau5` has no such rounding",
         counts.rounded, counts.rounded == 1 ? "" : "s"));
   return all;
 }

@@ -300,7 +300,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     const auto mode = set_modes<E>(x, at_limit, tol, rules);
     start_from<E>(x, at_limit, tol, rules);
     follow_sides<E>(x, mode, at_limit, tol, rules, run);
-    if constexpr (E::form::slides) begin_slides(x, at_limit);
+    if constexpr (E::form::slides) begin_slides(x, resting.due.guard, at_limit);
     note_jump(x, at_limit);
     look_ahead(x, at_limit, tol);
     if constexpr (E::form::kinds::schedules) fire_items_here(x, at_limit, tol, run);

@@ -94,6 +94,15 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
   add_where(x.rhs_evaluations, up | down, 2);
 }
 
+/// Moves the lanes of `where` along the difference of the fields onto the surface whose sides are `s`. They are on it to within rounding of
+/// time; the rest of g would stay for the whole slide, and be integrated.
+template <class E, class Real, class Sides>
+SALTUS_FN void put_on_surface(instance<E, Real>& x, const Sides& s, mask_of<Real> where) {
+  const Real d = s.g / (s.rate.down - s.rate.up);
+  each<E::model_states>([&](int i)
+                            SALTUS_INLINE_LAMBDA { assign_where(where, x.y[i], fma(d, s.up[i] - s.down[i], x.y[i])); });
+}
+
 /// Ends the slides of the lanes in `where` whose guards are `due`: the instance leaves to the side that pulls it away.
 template <class E, class Real>
 SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec<Real, E::ng>& g, mask_of<Real> where) {
@@ -111,13 +120,14 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   const auto sliding = where & form::is_sliding(x.constants);
   if (none(sliding)) return;
   const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.constants, x.constants.surface);
-  const Real tolerance = ulps_of_time(x, 1024.0);
+  const Real tolerance = ulps_of_time(x, 64.0);
   const auto moved = sliding & (abs(s.g - was) > tolerance * max(abs(s.rate.up), abs(s.rate.down)));
   const auto up = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
   const auto down = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
   for (int lane = 0; lane < Real::lanes; ++lane)
     if ((up | down)[lane]) log_end_of_slide(x, lane, run);
   add_where(x.rhs_evaluations, sliding, 2);
+  put_on_surface(x, s, sliding & !(up | down));
   if (any((up | down) & !moved)) leave_surface(x, g, up & !moved, down & !moved);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
     const auto here = (up | down) & moved & form::slides_along(x.constants, i);
@@ -126,12 +136,21 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   assign_where(moved, x.constants.surface, Real(0.0));
 }
 
-/// Begins a slide in the lanes of `where` that are on a surface onto which both sides push. A lane that slides already may cross another
-/// surface, but not slide along it as well.
+/// No guard has fired.
 template <class E, class Real>
-SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
+SALTUS_FN vec<Real, E::ng> none_fired() {
+  vec<Real, E::ng> r;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(0.0); });
+  return r;
+}
+
+/// Begins a slide in the lanes of `where` that are on a surface onto which both sides push. A lane that slides already may cross another
+/// surface, but not slide along it as well. A guard that has `fired` is on its surface to within the error of its root, any other one to
+/// within rounding of time.
+template <class E, class Real>
+SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, const vec<Real, E::ng>& fired, mask_of<Real> where) {
   using form = typename E::form;
-  const Real tolerance = ulps_of_time(x, 4096.0);
+  const Real of_root = ulps_of_time(x, 4096.0), of_time = ulps_of_time(x, 16.0);
   auto began = mask_of<Real>::all(false);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
     const Real number = Real(form::surface_of(i));
@@ -139,10 +158,12 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
     if (none(other)) return;
     const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.constants, number);
     const Real speed = max(abs(s.rate.up), abs(s.rate.down));
-    const auto on_it = abs(s.g) <= max(speed * tolerance, Real(limits<typename E::T>::smallest));
+    const Real tolerance = speed * select(fired[i] > Real(0.5), of_root, of_time);
+    const auto on_it = abs(s.g) <= max(tolerance, Real(limits<typename E::T>::smallest));
     const auto attracts = other & on_it & (s.rate.up < Real(0.0)) & (s.rate.down > Real(0.0));
     end_where(x.status, attracts & form::is_sliding(x.constants), status::two_slides);
     const auto begins = attracts & !form::is_sliding(x.constants);
+    put_on_surface(x, s, begins);
     assign_where(begins, x.constants.surface, number);
     assign_where(begins, x.constants.guard_values[i],
                  select(x.constants.guard_values[i] < Real(0.0), Real(-1.0), Real(1.0)));

@@ -195,7 +195,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const event_
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
     follow_sides<E>(x, mode, active, tol, rules, run);
     // What has just left its surface is not to be caught again within rounding of it.
-    if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.constants)));
+    if constexpr (E::form::slides) begin_slides(x, so_far.fired, active & !(slid & !E::form::is_sliding(x.constants)));
     // A guard that has fired keeps the side from which it did.
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       so_far.from[i] = select(so_far.fired[i] > Real(0.5), so_far.from[i], g[i]);

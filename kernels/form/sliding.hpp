@@ -20,7 +20,7 @@ struct sliding : Form {
   template <class Real>
   struct step_constants : Form::template step_constants<Real> {
     Real surface;  ///< `surface_of` the guard along which the instance slides; 0: none
-    Real pull;     ///< dg/dt while sliding: it corrects the drift of g by rounding and local errors
+    Real pull;     ///< dg/dt while sliding: it corrects the drift of g by local errors
   };
   SALTUS_FN static constexpr double surface_of(int guard) { return static_cast<double>(guard + 1); }
   template <class Real>
@@ -113,14 +113,21 @@ struct sliding : Form {
   }
 
  private:
-  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others.
+  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others. What rounding of alpha
+  /// leaves of dg/dt is removed: over a long step it would move what stands.
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, states> slide(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     const both_sides<Value, Real> s(t, y, c, c.surface);
     const Value alpha = (s.rate.down - Value(c.pull)) / (s.rate.down - s.rate.up);
     vec<Value, states> f;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = fma(alpha, s.up[i] - s.down[i], s.down[i]); });
+    const auto g = Form::model_guards_at(dual<Value>(t, Value(1.0)), Form::along(y, f), c);
+    Value left = Value(0.0);
+    each_surface([&](int i)
+                     SALTUS_INLINE_LAMBDA { left = select(slides_along(c, i), Value(c.pull) - g[i].d[0], left); });
+    const Value more = left / (s.rate.up - s.rate.down);
     each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-      f[i] = select(is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);
+      f[i] = select(is_sliding(c), fma(more, s.up[i] - s.down[i], f[i]), s.up[i]);
     });
     return f;
   }

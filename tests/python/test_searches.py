@@ -1,5 +1,7 @@
 """Thresholds and probabilities of rare events against closed forms."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import norm, uniform
@@ -21,7 +23,18 @@ def test_a_threshold_that_is_not_there_is_nan(ball):
     assert np.isnan(found[0]) and found[1] == pytest.approx(np.sqrt(0.5), abs=1e-3)
 
 
+# y = start exp(-sum over k of rate_k integral of cos(k t / 10)).
+def test_a_threshold_for_members_of_a_family():
+    decay = saltus.model(Path(__file__).resolve().parent.parent / "models" / "hundred_rates.hpp")
+    rates = np.random.default_rng(0).uniform(0, 0.02, (5, 100))
+    integrals = np.append(3.0, np.sin(0.3 * np.arange(1, 100)) / (0.1 * np.arange(1, 100)))
+    found = saltus.threshold(decay, "start", (0.1, 50), lambda ds: ds["final_y"] >= 1, zip={"rate": rates}, rtol=1e-10)
+    assert found == pytest.approx(np.exp(rates @ integrals), rel=1e-7)
+
+
 def test_a_threshold_says_what_is_wrong(ball):
+    with pytest.raises(saltus.SpecError, match="within must be above 0"):
+        saltus.threshold(ball, "restitution", (0, 1), lambda ds: ds["ok"], within=0)
     with pytest.raises(saltus.SpecError, match="restitution is searched for, and has values as well"):
         saltus.threshold(ball, "restitution", (0, 1), lambda ds: ds["ok"], restitution=0.5)
     with pytest.raises(saltus.SpecError, match="a truth value for each of 2 instances; its shape is ()"):
@@ -44,6 +57,21 @@ def test_a_rare_event(ball):
 def test_a_frequent_event_needs_one_stage(ball):
     found = saltus.rare_event(ball, {"height": uniform(1, 1)}, lambda ds: ds["initial_height"], 1.75, t=(0, 0.1), count=500, repeats=8)
     assert found.probability == pytest.approx(0.25, abs=0.03) and found.runs == 4000
+
+
+# Steps of half a metre, and nothing below 2.1 m: most instances of a stage have the same severity.
+@pytest.mark.parametrize("severity, level", [(lambda h: np.floor(2 * h), 8), (lambda h: np.maximum(h, 2.1), 4)])
+def test_a_rare_event_with_equal_severities(ball, severity, level):
+    exact = norm.sf(np.sqrt(60) - 3)  # v^2 / 20 > 3
+    found = saltus.rare_event(ball, {"velocity": norm(3, 1)}, lambda ds: severity(ds["max(height)"]), level, gravity=10.0, height=1.0,
+                              t=(0, 1), reduce=["max(height)"])
+    assert abs(found.probability - exact) < 4 * found.error and found.error < 0.4 * exact
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_rare_event_far_out_in_a_tail(ball, sign):
+    found = saltus.rare_event(ball, {"velocity": norm(0, 1)}, lambda ds: sign * ds["initial_velocity"], 9, t=(0, 1e-3))
+    assert norm.sf(9) / 2 < found.probability < 2 * norm.sf(9)
 
 
 def test_a_rare_event_says_what_is_wrong(ball):

@@ -14,6 +14,8 @@ from ._model import Model
 
 #: Stages of subset simulation: a probability below part^30 is given as zero.
 _MOST_LEVELS = 30
+#: Share of moves that are accepted where chains lose their memory fastest (Papaioannou et al., section 5.2).
+_ACCEPTED = 0.44
 
 
 def threshold(model: Model, name: str, between: Any, holds: Callable[[xr.Dataset], Any], *, within: float = 1e-9, **settings: Any) -> np.ndarray:
@@ -28,8 +30,13 @@ def threshold(model: Model, name: str, between: Any, holds: Callable[[xr.Dataset
     members = {key: np.asarray(column) for key, column in dict(settings.pop("zip", {})).items()}
     if name in members or name in settings:
         raise SpecError(f"threshold: {name} is searched for, and has values as well")
-    low, high, *columns = np.broadcast_arrays(*(np.atleast_1d(np.asarray(end, float)) for end in between), *members.values())
-    members = dict(zip(members, columns))
+    if not 0 < within < 1:
+        raise SpecError("threshold: within must be above 0 and below 1, a part of the distance of the ends")
+    low, high = (np.atleast_1d(np.asarray(end, float)) for end in between)
+    count = np.broadcast_shapes(low.shape, high.shape, *(np.atleast_1d(column).shape[:1] for column in members.values()))
+    low, high = np.broadcast_to(low, count), np.broadcast_to(high, count)
+    # A column of a family has a row for each member.
+    members = {key: np.broadcast_to(column, count + column.shape[1:]) for key, column in members.items()}
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise SpecError("threshold: the ends of the search must be finite numbers")
 
@@ -71,25 +78,24 @@ def rare_event(model: Model, inputs: Mapping[str, Any], severity: Callable[[xr.D
 
     `inputs`: distributions by the name of a parameter or initial value, such as scipy.stats.norm(0, 1): anything with `ppf`. A stage has
     `count` instances. The next stage begins at the most severe `part` of them, and samples the inputs under the condition that severity is
-    at least theirs. `repeats` independent estimates are made at once, for the error; one that has not reached `level` after 30 stages is
-    zero. Other keywords are those of `run`. Raises SpecError where a severity is NaN, or the same for more than `part` of a stage.
+    at least theirs; of equal severities all count. `repeats` independent estimates are made at once, for the error; one that has not
+    reached `level` after 30 stages is zero. Other keywords are those of `run`. Raises SpecError where a severity is NaN, or the same for all
+    instances of a stage.
 
-    S.-K. Au, J. L. Beck, Probabilistic Engineering Mechanics 16 (2001) 263; conditional samples by I. Papaioannou, W. Betz,
-    K. Zwirglmaier, D. Straub, Probabilistic Engineering Mechanics 41 (2015) 89.
+    S.-K. Au, J. L. Beck, Probabilistic Engineering Mechanics 16 (2001) 263; conditional samples, with moves adapted to their acceptance, by
+    I. Papaioannou, W. Betz, K. Zwirglmaier, D. Straub, Probabilistic Engineering Mechanics 41 (2015) 89.
     """
-    from scipy.stats import norm
 
     kept = round(part * count)
     if not (0 < part <= 0.5 and kept >= 2 and count % kept == 0):
         raise SpecError(f"rare_event: part = {part} of count = {count} must be two instances or more, at most half, and a divisor of count")
-    random, correlation = np.random.default_rng(seed), 0.8
-    runs = 0
+    random, runs = np.random.default_rng(seed), 0
 
     def severities(normal: np.ndarray) -> np.ndarray:
         """Of points in normal coordinates, (any shape, inputs)."""
         nonlocal runs
         flat = normal.reshape(-1, len(inputs))
-        columns = {name: of.ppf(norm.cdf(flat[:, i])) for i, (name, of) in enumerate(inputs.items())}
+        columns = {name: _from_normal(of, flat[:, i]) for i, (name, of) in enumerate(inputs.items())}
         found = np.asarray(severity(model.run(zip=columns, **settings)), float)
         runs += len(flat)
         if found.shape != (len(flat),) or np.isnan(found).any():
@@ -99,27 +105,60 @@ def rare_event(model: Model, inputs: Mapping[str, Any], severity: Callable[[xr.D
 
     points = random.standard_normal((repeats, count, len(inputs)))
     severe = severities(points)
-    estimates, going, last = np.zeros(repeats), np.arange(repeats), np.full(repeats, -np.inf)
-    for stage in range(_MOST_LEVELS):
+    estimates, weight, going = np.zeros(repeats), np.ones(repeats), np.arange(repeats)
+    spread = np.full(repeats, 0.6)  # of the moves of each repeat
+    for _ in range(_MOST_LEVELS):
         reached = (severe >= level).mean(axis=1)
         done = reached >= part
-        estimates[going[done]] = part**stage * reached[done]
-        points, severe, going, last = points[~done], severe[~done], going[~done], last[~done]
+        estimates[going[done]] = weight[going[done]] * reached[done]
+        points, severe, going = points[~done], severe[~done], going[~done]
         if going.size == 0:
             break
-        order = np.argsort(-severe, axis=1, kind="stable")[:, :kept]
-        points, severe = np.take_along_axis(points, order[:, :, np.newaxis], 1), np.take_along_axis(severe, order, 1)
-        bound = severe[:, -1:]
-        if (bound[:, 0] <= last).any():
-            raise SpecError(f"rare_event: more than {part:g} of the instances have the same severity, {bound[bound[:, 0] <= last][0, 0]:g}: it must "
-                            "tell how near an instance is to the event")
-        last = bound[:, 0]
+        bound = np.array([[_bound(of, at, kept)] for of, at in zip(severe, points)])
+        weight[going] *= (severe >= bound).mean(axis=1)
+        chosen = np.array([_chosen(of, at[0], kept, random) for of, at in zip(severe, bound)])
+        points, severe = np.take_along_axis(points, chosen[:, :, np.newaxis], 1), np.take_along_axis(severe, chosen, 1)
         chains, of_chains = [points], [severe]
-        for _ in range(count // kept - 1):
-            moved = correlation * chains[-1] + math.sqrt(1 - correlation**2) * random.standard_normal(points.shape)
+        for move in range(1, count // kept):
+            wide = spread[going][:, np.newaxis, np.newaxis]
+            moved = np.sqrt(1 - wide**2) * chains[-1] + wide * random.standard_normal(points.shape)
             there = severities(moved)
             stays = there < bound
             chains.append(np.where(stays[:, :, np.newaxis], chains[-1], moved))
             of_chains.append(np.where(stays, of_chains[-1], there))
+            accepted = 1 - stays.mean(axis=1)
+            spread[going] = np.minimum(1.0, spread[going] * np.exp((accepted - _ACCEPTED) / math.sqrt(move)))
         points, severe = np.concatenate(chains, axis=1), np.concatenate(of_chains, axis=1)
     return RareEvent(estimates, runs)
+
+
+def _from_normal(of: Any, z: np.ndarray) -> np.ndarray:
+    """The values of a distribution with the probabilities of a standard normal at z, in both tails as accurate as the distribution is."""
+    from scipy.stats import norm
+
+    if not hasattr(of, "isf"):
+        return np.asarray(of.ppf(np.minimum(norm.cdf(z), np.nextafter(1.0, 0.0))))
+    return np.where(z > 0, of.isf(norm.sf(np.maximum(z, 0))), of.ppf(norm.cdf(np.minimum(z, 0))))
+
+
+def _bound(severe: np.ndarray, points: np.ndarray, kept: int) -> float:
+    """The severity that the `kept` most severe instances reach; the next higher one if more than half of all reach it."""
+    bound = np.sort(severe)[-kept]
+    if (severe >= bound).mean() > 0.5:
+        higher = severe[severe > bound]
+        copies = points[severe >= bound]
+        if higher.size == 0 and (copies == copies[0]).all():
+            return float(bound)  # most moves were refused: the next ones are shorter
+        if higher.size == 0:
+            raise SpecError(f"rare_event: {(severe >= bound).mean():.0%} of the instances have the same severity, {bound:g}, and none a higher "
+                            "one: either the event cannot happen, or severity does not tell how near an instance is to it")
+        bound = higher.min()
+    return float(bound)
+
+
+def _chosen(severe: np.ndarray, bound: float, kept: int, random: np.random.Generator) -> np.ndarray:
+    """The numbers of `kept` instances that reach the bound, drawn if there are more, and again if there are fewer."""
+    there = np.flatnonzero(severe >= bound)
+    if there.size == kept:
+        return there
+    return random.choice(there, kept, replace=there.size < kept)
