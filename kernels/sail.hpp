@@ -70,6 +70,11 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
   if constexpr (E::guards_in_error && !E::fixed_steps)
     a.error2 = max(a.error2, to_rough(guard_error_squared(x, a, tol.rtol)));
+  if constexpr (E::form::slides)
+    if (any(E::form::is_sliding(x.constants))) {
+      const Real of_slide = slide_error_squared(x, a);
+      if constexpr (!E::fixed_steps) a.error2 = max(a.error2, to_rough(of_slide));
+    }
   finiteness<Real> finite;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.s.y1[i]); });
   if constexpr (E::keeps_derivative)

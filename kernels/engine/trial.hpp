@@ -16,7 +16,9 @@ struct trial {
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;
   vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< changes of the parts of the outputs
-  Real orientation;                                                   ///< at its end, for forms that have it
+  /// The guards that watch for the end of a slide, in the middle of the step; rates are changes in half a step.
+  typename E::form::template rated<Real, E::form::slides ? 2 : 0> leaving;
+  Real orientation;              ///< at its end, for forms that have it
   mask_of<Real> turns_over;      ///< the orientation turns: there is a singularity in between
   mask_of<Real> changes_branch;  ///< the step has probably passed a point at which constraints depend on each other
   mask_of<Real> lost_branch;     ///< a point of the step is not on the branch of its start; in local coordinates
@@ -76,6 +78,40 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
     worst = max(worst, r * r);
   });
   return worst;
+}
+
+/// The middle of a step, on the cubic through its ends: y, and its change in half a step.
+template <class E, class Real>
+struct middle_of_step {
+  vec<Real, E::n> y, dy;
+
+  SALTUS_FN explicit middle_of_step(const trial<E, Real>& a) {
+    const Real quarter = Real(0.25) * a.s.h;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real f0 = a.s.f0()[i], f1 = a.s.f1()[i];
+      y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
+      dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
+    });
+  }
+};
+
+/// The squared error of a slide: how far the guards that watch for its end are, in the middle of the step, from the cubics through the
+/// ends, over a hundredth of the difference of the fields. What stands has no other error, and a force that swings within a long step
+/// would free it unseen.
+template <class E, class Real>
+SALTUS_FN_COLD Real slide_error_squared(const instance<E, Real>& x, trial<E, Real>& a) {
+  using form = typename E::form;
+  const Real half = Real(0.5) * a.s.h;
+  const middle_of_step<E, Real> middle(a);
+  a.leaving = form::leaving_through(a.s.t + half, half, middle.y, middle.dy, x.constants);
+  Real off = Real(0.0);
+  each<2>([&](int i) SALTUS_INLINE_LAMBDA {
+    const int j = form::leaving_up + i;
+    const Real ends = x.constants.guard_values[j] + a.g.value[j], turn = x.rate[j] - a.g.rate[j];
+    off = max(off, abs(a.leaving.value[i] - Real(0.5) * fma(Real(0.5) * half, turn, ends)));
+  });
+  const Real part = Real(100.0) * off / (a.leaving.value[0] + a.leaving.value[1]);
+  return select(form::is_sliding(x.constants), part * part, Real(0.0));
 }
 
 /// The system of the model alone, without the quantities that its form integrates behind the states.

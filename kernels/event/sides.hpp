@@ -211,24 +211,23 @@ struct suspected_guards {
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, const trial<E, Real>& a) {
   using form = typename E::form;
-  const Real half = Real(0.5) * a.s.h, quarter = Real(0.25) * a.s.h;
-  vec<Real, E::n> y, dy;  // dy: the change of y in half a step
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real f0 = a.s.f0()[i], f1 = a.s.f1()[i];
-    y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
-    dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
-  });
-  const auto middle = form::model_guards_through(a.s.t + half, half, y, dy, x.constants);
+  const Real half = Real(0.5) * a.s.h;
+  const middle_of_step<E, Real> point(a);
+  const auto middle = form::model_guards_through(a.s.t + half, half, point.y, point.dy, x.constants);
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.constants.guard_values[i], side = side_of(g0), pace = side * half;
     const with_rate<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
     mask_of<Real> leaves;
-    if (i >= form::model_guards) {  // the engine's own guards: the middle of a slide is not worth their second
-                                    // derivatives
-      leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
-                         with_rate<Real>{end.value, end.rate + end.rate});
-      r.comes_back[i] = Real(0.0);
+    r.comes_back[i] = Real(0.0);
+    if (i >= form::model_guards) {  // the engine's own guards
+      if constexpr (form::slides) {
+        const int j = i - form::leaving_up;
+        const with_rate<Real> between{a.leaving.value[j], a.leaving.rate[j]};
+        leaves = form::is_sliding(x.constants) & may_cross(begin, between, end);
+      } else
+        leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
+                           with_rate<Real>{end.value, end.rate + end.rate});
     } else {
       const with_rate<Real> between{side * middle.value[i], side * middle.rate[i]};
       leaves = may_cross(begin, between, end);

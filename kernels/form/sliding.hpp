@@ -104,6 +104,17 @@ struct sliding : Form {
     }
   };
 
+  /// The guards that watch for the end of a slide, at a point through which y moves by dy in dt; their rates are their changes.
+  template <class Real>
+  SALTUS_FN static rated<Real, 2> leaving_through(Real t, Real dt, const vec<Real, states>& y,
+                                                  const vec<Real, states>& dy, const step_constants<Real>& c) {
+    const both_sides<dual<Real>, Real> s(dual<Real>(t, dt), Form::along(y, dy), c, c.surface);
+    rated<Real, 2> r;
+    r.value[0] = -s.rate.up.value, r.rate[0] = -s.rate.up.d[0];
+    r.value[1] = s.rate.down.value, r.rate[1] = s.rate.down.d[0];
+    return r;
+  }
+
   /// body(i) for every guard along which the model may slide.
   template <class F>
   SALTUS_FN static void each_surface(F&& body) {
@@ -141,11 +152,11 @@ struct sliding : Form {
     r.value[leaving_up] = r.value[leaving_down] = Real(1.0);
     r.rate[leaving_up] = r.rate[leaving_down] = Real(0.0);
     if (none(slides)) return;
-    const both_sides<dual<Real>, Real> s(dual<Real>(t, Real(1.0)), Form::along(y, f), c, c.surface);
-    r.value[leaving_up] = select(slides, -s.rate.up.value, Real(1.0));
-    r.rate[leaving_up] = select(slides, -s.rate.up.d[0], Real(0.0));
-    r.value[leaving_down] = select(slides, s.rate.down.value, Real(1.0));
-    r.rate[leaving_down] = select(slides, s.rate.down.d[0], Real(0.0));
+    const auto leaving = leaving_through(t, Real(1.0), y, f, c);
+    each<2>([&](int i) SALTUS_INLINE_LAMBDA {
+      r.value[leaving_up + i] = select(slides, leaving.value[i], Real(1.0));
+      r.rate[leaving_up + i] = select(slides, leaving.rate[i], Real(0.0));
+    });
     each_surface([&](int i) SALTUS_INLINE_LAMBDA {
       const auto here = slides_along(c, i);
       r.value[i] = select(here, c.guard_values[i], r.value[i]);

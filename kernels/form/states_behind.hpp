@@ -44,6 +44,11 @@ struct states_behind : Base {
     return Base::model_guards_through(t, dt, model_part(y), model_part(dy), c);
   }
   template <class Real, class Constants>
+  SALTUS_FN static rated<Real, 2> leaving_through(Real t, Real dt, const vec<Real, states>& y,
+                                                  const vec<Real, states>& dy, const Constants& c) {
+    return Base::leaving_through(t, dt, model_part(y), model_part(dy), c);
+  }
+  template <class Real, class Constants>
   SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                                       const Constants& c) {
     return Base::outputs_along(t, model_part(y), model_part(f), c);
