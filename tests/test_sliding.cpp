@@ -49,6 +49,29 @@ TEST(Sliding, StandsStill) {
     }
 }
 
+/// What stands has no error of its own, and yet steps are short enough to see where a swinging force frees it.
+TEST(Sliding, EndsWhereASwingingForceFirstFrees) {
+  constexpr int count = 200;
+  const auto force = [](double t) { return std::fabs(0.1 * t * std::sin(3 * t)); };
+  for (const char* method : {"dp5", "taylor12", "rodas5p"}) {
+    const auto r = run(
+        test_model("freed_block"),
+        with(tight, {std::string("method=") + method, fmt::format("sweep.mu={{from=0.05,to=2.5,count={}}}", count)}));
+    for (int i = 0; i < count; ++i) {
+      const double mu = 0.05 + (2.5 - 0.05) * i / (count - 1);
+      double low = 0, high = 0;
+      while (force(high) < mu) low = high, high += 1e-4;
+      while (high - low > 1e-14) {
+        const double middle = 0.5 * (low + high);
+        (force(middle) < mu ? low : high) = middle;
+      }
+      const auto freed = times_of(r, "leaves_stops", i);
+      ASSERT_FALSE(freed.empty()) << method << " " << mu;
+      EXPECT_NEAR(freed[0], high, 1e-9) << method << " " << mu;
+    }
+  }
+}
+
 /// Speeds that are not zero end at a stop, in floats and late in time, too.
 TEST(Sliding, BeginsWhereTheGuardIsZeroOnly) {
   std::vector<double> speeds;
