@@ -320,7 +320,7 @@ TEST(Gradients, PassEventsOfAllKinds) {
 
 // x = start e^(-rate t), so J = 2 integral(x) + 4 mean(square) is start and rate alone.
 TEST(Gradients, OfIntegralsHaveTheClosedForm) {
-  for (const char* method : {"dp5", "rdpk510", "rodas5p", "radau5"}) {
+  for (const char* method : {"dp5", "rodas5p"}) {
     SCOPED_TRACE(method);
     const auto r = run(test_model("decay"), {"rtol=1e-11", "atol=1e-13", fmt::format("method={}", method),
                                              of("'integral(x)'=2.0, 'mean(square)'=4.0")});

@@ -36,7 +36,7 @@ TEST(Sliding, AlongTheDiagonalOfAPlane) {
 /// A block at rest stays, however long it stands and however large its friction.
 TEST(Sliding, StandsStill) {
   const double mu[] = {0.6, 9.81, 60};
-  for (const char* method : {"dp5", "dop853", "taylor12", "rodas5p"})
+  for (const char* method : {"dp5", "rodas5p"})
     for (const double span : {1e3, 1e6}) {
       const auto r = run(test_model("kicked_block"),
                          {"rtol=1e-10", std::string("method=") + method, set("t", std::vector<double>{0, span}),
