@@ -3,7 +3,7 @@
 
     matrix.py SALTUS [--all | --pairs | --sample | --day N] [--table FILE] [--keep FOLDER] [PATTERN ...]
 
-Without --all a part of the sample runs, one on even days and another one on odd days; with --sample the whole of it. A pattern is a
+Without --all a part of the sample runs, another one every day for three days; with --sample the whole of it. A pattern is a
 regular expression over names as printed, such as `plain/dp5/lanes`. Every cell is right (its error is within its bound), rejected
 before it runs with an expected sentence, or a failure that the status names. Anything else is wrong and makes the exit code 1.
 --keep keeps the specs of the runs, so that they can run again.
@@ -604,7 +604,7 @@ EVERYTHING = ROWS + REDUCTIONS + NO_ROWS + DIFFERENTIABLE
 OWN_MODULE = ["lanes", "float", "backward", "certified"]
 
 # The sample: each form with one method, all outputs, the ways of running that share its module, and in turn one that does not. Each
-# other method once, with outputs that need little compilation. On one day half of the forms have all outputs, the others rows.
+# other method once, with outputs that need little compilation. On one day a third of the forms have all outputs, the others rows.
 SAMPLED_METHOD = {
     "plain": "dop853", "mass_matrix": "rodas5p", "varying_mass": "sdirk4", "singular_mass": "rodas4", "semi_1": "esdirk4",
     "semi_2": "radau5", "implicit": "radau5", "any_order": "taylor12", "mechanical": "dp5", "contact": "tsit5",
@@ -621,7 +621,7 @@ SAMPLED_ELSEWHERE = [
 def sample(day=None):
     """The part of a day, or all of it."""
     for i, (form, method) in enumerate(SAMPLED_METHOD.items()):
-        in_full = day is None or (i + day) % 2 == 0
+        in_full = day is None or (i + day) % 3 == 0
         for mode in MODES:
             if mode not in OWN_MODULE or SAMPLED_MODE.get(form) == mode:
                 yield form, method, mode, EVERYTHING if in_full else ROWS
