@@ -49,7 +49,7 @@ TEST(Sliding, StandsStill) {
     }
 }
 
-/// What stands has no error of its own, and yet steps are short enough to see where a swinging force frees it.
+/// A block at rest has no error of its own. Steps are still short enough to see where a swinging force frees it.
 TEST(Sliding, EndsWhereASwingingForceFirstFrees) {
   constexpr int count = 200;
   const auto force = [](double t) { return std::fabs(0.1 * t * std::sin(3 * t)); };
@@ -69,6 +69,16 @@ TEST(Sliding, EndsWhereASwingingForceFirstFrees) {
       ASSERT_FALSE(freed.empty()) << method << " " << mu;
       EXPECT_NEAR(freed[0], high, 1e-9) << method << " " << mu;
     }
+  }
+}
+
+/// A force that jumps, which no guard watches, ends no slide as long as it is smaller than friction.
+TEST(Sliding, PassesJumpsOfTheForce) {
+  for (const char* method : {"dp5", "rodas5p"}) {
+    const auto r = run(test_model("jolted_block"), {"rtol=1e-8", std::string("method=") + method});
+    EXPECT_EQ(name_of(r.status[0]), "finished") << method;
+    EXPECT_NEAR(r.final("x"), 1 / 1.2, 1e-8) << method;
+    EXPECT_EQ(r.events[0], 1) << method;
   }
 }
 

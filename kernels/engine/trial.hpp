@@ -95,9 +95,9 @@ struct middle_of_step {
   }
 };
 
-/// The squared error of a slide: how far the guards that watch for its end are, in the middle of the step, from the cubics through the
-/// ends, over a hundredth of the difference of the fields. What stands has no other error, and a force that swings within a long step
-/// would free it unseen.
+/// The squared error of a slide: how far the guards that watch for its end are, in the middle of the step, from the cubics through the ends
+/// of the step, over a hundredth of the difference of the fields. A block at rest has no other error, and a force that swings within a long
+/// step would free it unseen. A force may also jump: very short steps are not rejected for that.
 template <class E, class Real>
 SALTUS_FN_COLD Real slide_error_squared(const instance<E, Real>& x, trial<E, Real>& a) {
   using form = typename E::form;
@@ -110,8 +110,10 @@ SALTUS_FN_COLD Real slide_error_squared(const instance<E, Real>& x, trial<E, Rea
     const Real ends = x.constants.guard_values[j] + a.g.value[j], turn = x.rate[j] - a.g.rate[j];
     off = max(off, abs(a.leaving.value[i] - Real(0.5) * fma(Real(0.5) * half, turn, ends)));
   });
-  const Real part = Real(100.0) * off / (a.leaving.value[0] + a.leaving.value[1]);
-  return select(form::is_sliding(x.constants), part * part, Real(0.0));
+  const auto& at_start = x.constants.guard_values;
+  const Real part = Real(100.0) * off / (at_start[form::leaving_up] + at_start[form::leaving_down]);
+  const auto is_short = abs(a.s.h) <= Real(0x1p-20) * abs(x.t_end - x.t_begin);
+  return select(form::is_sliding(x.constants), select(is_short, min(part * part, Real(1.0)), part * part), Real(0.0));
 }
 
 /// The system of the model alone, without the quantities that its form integrates behind the states.

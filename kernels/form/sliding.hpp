@@ -124,8 +124,8 @@ struct sliding : Form {
   }
 
  private:
-  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others. What rounding of alpha
-  /// leaves of dg/dt is removed: over a long step it would move what stands.
+  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others. Rounding of
+  /// alpha leaves a part of dg/dt, which is removed: over a long step it would move a block at rest.
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, states> slide(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
     const both_sides<Value, Real> s(t, y, c, c.surface);
