@@ -70,6 +70,14 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
   if constexpr (E::guards_in_error && !E::fixed_steps)
     a.error2 = max(a.error2, to_rough(guard_error_squared(x, a, tol.rtol)));
+  if constexpr (detects_by_middle<E>) {
+    const Real half = Real(0.5) * a.s.h;
+    const middle_of_step<E, Real> middle(a);
+    a.middle = E::form::model_guards_through(a.s.t + half, half, middle.y, middle.dy, x.constants);
+    if constexpr (!E::fixed_steps)
+      if (const auto bends = bends_between(x, a); any(bends))
+        a.error2 = max(a.error2, select(to_rough(bends), error_between_squared(x, a), rough_of<Real>(0.0)));
+  }
   if constexpr (E::form::slides)
     if (any(E::form::is_sliding(x.constants))) {
       const Real of_slide = slide_error_squared(x, a);

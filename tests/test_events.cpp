@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -87,6 +88,53 @@ TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
     }
     EXPECT_EQ(wrong, 0) << method;
   }
+}
+
+/// The values of a guard's waves, of a model whose states leave the step size free.
+struct wave_members {
+  std::vector<double> w, p, b, w2, k, mu;
+
+  explicit wave_members(int count) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> within(0, 1);
+    const double sizes[] = {0, 0.1, 1}, rates[] = {0, 1e-3, 1e-2, 0.1, 1};
+    for (int i = 0; i < count; ++i) {
+      w.push_back(std::pow(10, -1 + 2.5 * within(random)));
+      w2.push_back(std::pow(10, -1 + 2.5 * within(random)));
+      p.push_back(6.25 * within(random));
+      mu.push_back(-1 + 3 * within(random));
+      b.push_back(sizes[random() % 3]);
+      k.push_back(rates[random() % 5]);
+    }
+  }
+  double guard(std::size_t i, double t) const {
+    return std::sin(w[i] * t + p[i]) + b[i] * std::sin(w2[i] * t) + std::exp(-k[i] * t) - mu[i];
+  }
+};
+
+// The states have no error, or little: their control alone lets steps pass over many turns of the guard.
+TEST(Events, OfGuardsThatSwingWhileStatesRest) {
+  constexpr int count = 300, grid = 30000;
+  const wave_members m(count);
+  std::vector<std::vector<double>> expected(count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (int k = 0; k < grid; ++k) {
+      const double t = 30.0 * k / grid, after = 30.0 * (k + 1) / grid;
+      if (m.guard(i, t) < 0 && m.guard(i, after) >= 0) expected[i].push_back(after);
+    }
+  for (const char* method : {"bs3", "dp5", "dop853", "taylor12", "esdirk4", "rodas5p"})
+    for (const char* rtol : {"rtol=1e-5", "rtol=1e-10"}) {
+      const auto r = run(test_model("two_waves"),
+                         {std::string("method=") + method, rtol, "atol=1e-10", "output.events=true",
+                          set("sweep.zip.w", m.w), set("sweep.zip.p", m.p), set("sweep.zip.b", m.b),
+                          set("sweep.zip.w2", m.w2), set("sweep.zip.k", m.k), set("sweep.zip.mu", m.mu)});
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto found = times_of(r, "rings", static_cast<std::int64_t>(i));
+        ASSERT_EQ(found.size(), expected[i].size()) << method << " " << rtol << " " << i;
+        for (std::size_t j = 0; j < found.size(); ++j)
+          EXPECT_NEAR(found[j], expected[i][j], 2e-3) << method << " " << rtol << " " << i;
+      }
+    }
 }
 
 TEST(Events, ATouchIsNoCrossing) {

@@ -2,8 +2,13 @@
 #pragma once
 
 #include "engine/guard_series.hpp"
+#include "number/with_rate.hpp"
 
 namespace saltus {
+
+/// True if events are detected on cubics through the ends and the middle of a step.
+template <class E>
+inline constexpr bool detects_by_middle = E::ng > 0 && !E::certified && !detects_on_series<E>;
 
 /// A trial step and its judgement. It depends on the instance alone: if repeated, it has the same bits.
 template <class E, class Real>
@@ -16,7 +21,9 @@ struct trial {
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;
   vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< changes of the parts of the outputs
-  /// The guards that watch for the end of a slide, in the middle of the step; rates are changes in half a step.
+  /// The model's guards in the middle of the step; rates are changes in half a step.
+  typename E::form::template rated<Real, detects_by_middle<E> ? E::form::model_guards : 0> middle;
+  /// The guards that watch for the end of a slide, likewise.
   typename E::form::template rated<Real, E::form::slides ? 2 : 0> leaving;
   Real orientation;              ///< at its end, for forms that have it
   mask_of<Real> turns_over;      ///< the orientation turns: there is a singularity in between
@@ -95,6 +102,65 @@ struct middle_of_step {
   }
 };
 
+/// How far a guard is, in the middle of a step, from the cubic through the ends of the step: by its value or its rate, whichever is more.
+/// Rates are changes in half a step.
+template <class Real>
+SALTUS_FN Real distance_from_cubic(const with_rate<Real>& begin, const with_rate<Real>& middle,
+                                   const with_rate<Real>& end) {
+  const Real value = Real(0.5) * fma(Real(0.5), begin.rate - end.rate, begin.value + end.value);
+  const Real rate = fma(Real(0.75), end.value - begin.value, Real(-0.25) * (begin.rate + end.rate));
+  return max(abs(middle.value - value), Real(0.5) * abs(middle.rate - rate));
+}
+
+/// A guard on the way through a step, by its begin, middle and end.
+template <class E, class Real>
+struct guard_through_step {
+  with_rate<Real> begin, middle, end;  ///< rates are changes in half a step
+  Real largest;
+
+  SALTUS_FN guard_through_step(const instance<E, Real>& x, const trial<E, Real>& a, int i) {
+    const Real half = Real(0.5) * a.s.h;
+    begin = {x.constants.guard_values[i], half * x.rate[i]};
+    middle = {a.middle.value[i], a.middle.rate[i]};
+    end = {a.g.value[i], half * a.g.rate[i]};
+    largest = max(max(abs(begin.value), abs(end.value)), abs(middle.value));
+  }
+  SALTUS_FN Real off() const { return distance_from_cubic(begin, middle, end); }
+};
+
+/// The squared error of the guards between the ends of a step: how far each is, in the middle, from its cubic, over a quarter of its largest
+/// value. Very short steps are not rejected for that: a guard may jump.
+template <class E, class Real>
+SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, const trial<E, Real>& a) {
+  using rough = rough_of<Real>;
+  constexpr double part = 0.25, rounding = 64.0 * limits<typename E::T>::epsilon;
+  rough worst(0.0);
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    const guard_through_step<E, Real> g(x, a, i);
+    const Real noise = Real(rounding) * (g.largest + max(abs(g.begin.rate), abs(g.end.rate)));
+    Real off = g.off();
+    off = select(off > noise, off, Real(0.0));
+    if constexpr (E::form::slides) off = select(E::form::slides_along(x.constants, i), Real(0.0), off);
+    worst = max(worst, to_rough(off / fma(Real(part), g.largest, Real(limits<typename E::T>::smallest))));
+  });
+  const auto is_short = to_rough(abs(a.s.h) <= Real(0x1p-20) * abs(x.t_end - x.t_begin));
+  worst = select(is_short, min(worst, rough(1.0)), worst);
+  return worst * worst;
+}
+
+/// True where the error of the guards between the ends of a step matters to the next step, which may be eight times as long. The error of
+/// the states says nothing of it: a guard may swing with time, or with a phase that grows evenly, within a step of any length. A guard
+/// that is linear in t and the states is a cubic.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> bends_between(const instance<E, Real>& x, const trial<E, Real>& a) {
+  auto r = mask_of<Real>::all(false);
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    const guard_through_step<E, Real> g(x, a, i);
+    r = r | (g.off() > Real(0x1p-20) * g.largest);
+  });
+  return r;
+}
+
 /// The squared error of a slide: how far the guards that watch for its end are, in the middle of the step, from the cubics through the ends
 /// of the step, over a hundredth of the difference of the fields. A block at rest has no other error, and a force that swings within a long
 /// step would free it unseen. A force may also jump: very short steps are not rejected for that.
@@ -107,8 +173,9 @@ SALTUS_FN_COLD Real slide_error_squared(const instance<E, Real>& x, trial<E, Rea
   Real off = Real(0.0);
   each<2>([&](int i) SALTUS_INLINE_LAMBDA {
     const int j = form::leaving_up + i;
-    const Real ends = x.constants.guard_values[j] + a.g.value[j], turn = x.rate[j] - a.g.rate[j];
-    off = max(off, abs(a.leaving.value[i] - Real(0.5) * fma(Real(0.5) * half, turn, ends)));
+    const with_rate<Real> begin{x.constants.guard_values[j], half * x.rate[j]};
+    const with_rate<Real> end{a.g.value[j], half * a.g.rate[j]}, between{a.leaving.value[i], a.leaving.rate[i]};
+    off = max(off, distance_from_cubic(begin, between, end));
   });
   const auto& at_start = x.constants.guard_values;
   const Real part = Real(100.0) * off / (at_start[form::leaving_up] + at_start[form::leaving_down]);

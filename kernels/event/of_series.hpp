@@ -9,22 +9,34 @@
 namespace saltus {
 
 /// The part of a step over which the last two terms of every guard's series are below a thousandth of the tolerance relative to its largest
-/// term: between near roots a guard is small, and the truncated rest must be smaller.
+/// term: between near roots a guard is small, and the truncated rest must be smaller. The largest term falls with the step, too.
 template <class E, class Real>
 SALTUS_FN Real reach_of_guards(const guard_polynomials<E, Real>& g, Real rtol) {
-  constexpr int degree = E::Method::order;
+  constexpr int degree = E::Method::order, most = 20;
+  constexpr double narrow = -0.1;  // log2 of a part that ends the iteration
   const Real tiny(limits<typename E::T>::smallest);
   const Real tolerated = max(Real(0.001) * rtol, Real(4.0 * limits<typename E::T>::epsilon));
-  Real log_part = Real(0.0);
-  for (int i = 0; i < E::ng; ++i) {
-    Real largest = abs(g.of[i][0]);
-    for (int k = 1; k <= degree; ++k) largest = max(largest, abs(g.of[i][k]));
-    for (int k = degree - 1; k <= degree; ++k) {
-      const Real room = fma(tolerated, largest, tiny) / (abs(g.of[i][k]) + tiny);
-      log_part = min(log_part, Real(1.0 / k) * rough_log2(max(min(room, Real(1.0)), Real(0x1p-60))));
+  Real part = Real(1.0);
+  auto open = mask_of<Real>::all(true);
+  for (int attempts = 0; attempts < most && any(open); ++attempts) {
+    Real log_part = Real(0.0);
+    for (int i = 0; i < E::ng; ++i) {
+      Real largest = abs(g.of[i][0]), power = Real(1.0), last[2] = {Real(0.0), Real(0.0)};
+      for (int k = 1; k <= degree; ++k) {
+        power = power * part;
+        const Real term = power * abs(g.of[i][k]);
+        largest = max(largest, term);
+        if (k >= degree - 1) last[degree - k] = term;
+      }
+      for (int k = degree - 1; k <= degree; ++k) {
+        const Real room = fma(tolerated, largest, tiny) / (last[degree - k] + tiny);
+        log_part = min(log_part, Real(1.0 / k) * rough_log2(max(min(room, Real(1.0)), Real(0x1p-60))));
+      }
     }
+    part = select(open, part * rough_exp2(log_part), part);
+    open = open & (log_part < Real(narrow));
   }
-  return rough_exp2(log_part);
+  return part;
 }
 
 namespace detail {

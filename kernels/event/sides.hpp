@@ -212,8 +212,6 @@ template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, const trial<E, Real>& a) {
   using form = typename E::form;
   const Real half = Real(0.5) * a.s.h;
-  const middle_of_step<E, Real> point(a);
-  const auto middle = form::model_guards_through(a.s.t + half, half, point.y, point.dy, x.constants);
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.constants.guard_values[i], side = side_of(g0), pace = side * half;
@@ -229,7 +227,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, c
         leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
                            with_rate<Real>{end.value, end.rate + end.rate});
     } else {
-      const with_rate<Real> between{side * middle.value[i], side * middle.rate[i]};
+      const with_rate<Real> between{side * a.middle.value[i], side * a.middle.rate[i]};
       leaves = may_cross(begin, between, end);
       if constexpr (form::slides) leaves = leaves & !form::slides_along(x.constants, i);
       r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return may_come_back(begin, between, end); });
