@@ -201,7 +201,11 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   using form = typename E::form;
   const auto given = begin_from_columns(x, run);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.constants.d[i] = Real(default_discrete<Model>(i)); });
-  if constexpr (form::tables > 0) enter_pieces(x, mask_of<Real>::all(true), tol, true);
+  if constexpr (form::tables > 0) {
+    end_without_curve(x, where, tol);
+    where = where & is_under_way(x);
+    enter_pieces(x, mask_of<Real>::all(true), tol, true);
+  }
 
   carried<E>::begin(x, given, run);
   if constexpr (form::kinds::schedules) {

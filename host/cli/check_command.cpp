@@ -48,9 +48,11 @@ json prediction_json(const plan& p, const pilot_report& r) {
 json tables_json(const plan& p) {
   json all = json::array();
   for (std::size_t j = 0; j < p.model.tables.size(); ++j) {
-    const auto& times = p.tables->all()[j].knots.times;
-    all.push_back(json{
-        {"name", p.model.tables[j].name}, {"knots", times.size()}, {"t", json::array({times.front(), times.back()})}});
+    const auto& knots = p.tables->all()[j].knots;
+    all.push_back(json{{"name", p.model.tables[j].name},
+                       {"knots", knots.times.size()},
+                       {"curves", knots.curves()},
+                       {"t", json::array({knots.times.front(), knots.times.back()})}});
   }
   return all;
 }
@@ -129,9 +131,10 @@ void print_plan(const plan& p) {
   tell("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
   if (!p.model.time_events.empty()) tell("times      {}\n", fmt::join(names_of(p.model.time_events), ", "));
   for (std::size_t j = 0; j < p.model.tables.size(); ++j) {
-    const auto& times = p.tables->all()[j].knots.times;
-    tell("table      {}: {} knots from {:g} to {:g}, {}{}\n", p.model.tables[j].name, times.size(), times.front(),
-         times.back(), name_of(p.model.tables[j].between),
+    const auto& knots = p.tables->all()[j].knots;
+    tell("table      {}: {}{} knots from {:g} to {:g}, {}{}\n", p.model.tables[j].name,
+         p.model.tables[j].choice < 0 ? "" : fmt::format("{} curves, ", knots.curves()), knots.times.size(),
+         knots.times.front(), knots.times.back(), name_of(p.model.tables[j].between),
          p.model.tables[j].beyond == at_ends::none ? "" : fmt::format(", {}", name_of(p.model.tables[j].beyond)));
   }
   if (p.records)

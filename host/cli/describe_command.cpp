@@ -144,6 +144,7 @@ json describe_json(const model& m) {
                           {"interpolation", name_of(t.between)},
                           {"at_ends", name_of(t.beyond)},
                           {"knots", t.times.size()},
+                          {"chosen_by", t.choice < 0 ? json() : json(chooser_of(m, t).name)},
                           {"unit", t.unit},
                           {"about", t.about}});
   json constraints = json::array();
@@ -224,7 +225,8 @@ int describe(const std::string& name, bool as_json, bool by_array) {
   if (!m.tables.empty()) tell("\ntables (between knots, at the ends, own knots, unit, meaning)\n");
   for (const auto& t : m.tables)
     tell("  {:<18} {:<8} {:<9} {:>6} {:<10} {}\n", t.name, name_of(t.between), name_of(t.beyond),
-         t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit, t.about);
+         t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit,
+         t.about + (t.choice < 0 ? std::string() : fmt::format(", by its curve number {}", chooser_of(m, t).name)));
   if (!m.time_events.empty()) tell("\ntime events (meaning)\n");
   for (const auto& i : m.time_events) {
     tell("  {:<18} {}{}{}\n", i.name, i.about, schedule_text(i),

@@ -60,7 +60,8 @@ std::vector<host::tabulated> tables(const abi::declared_table* list, int count) 
                  static_cast<interpolation>(list[i].interpolation),
                  static_cast<at_ends>(list[i].at_ends),
                  {},
-                 {}});
+                 {},
+                 list[i].choice});
     for (int k = 0; k < list[i].knot_count; ++k) {
       r.back().times.push_back(list[i].knots[k].t);
       r.back().values.push_back(list[i].knots[k].value);

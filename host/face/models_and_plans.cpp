@@ -110,7 +110,8 @@ description model::description() const {
     d.guards.push_back({g.name, name_of(g.direction), name_of(g.sidedness), g.terminal, g.about});
   for (const auto& e : m.time_events) d.time_events.push_back({e.name, e.about, columns_of(e)});
   for (const auto& t : m.tables)
-    d.tables.push_back({t.name, name_of(t.between), name_of(t.beyond), t.times.size(), t.unit, t.about});
+    d.tables.push_back({t.name, name_of(t.between), name_of(t.beyond), t.times.size(), t.unit, t.about,
+                        t.choice < 0 ? "" : host::chooser_of(m, t).name});
   return d;
 }
 

@@ -255,7 +255,8 @@ std::string text_of_tables(const plan& p) {
   if (!p.tables) return none("tables");
   std::string text;
   for (const auto& t : p.tables->all())
-    text += fmt::format("# tables.{}: {} knots, {}\n", t.name, t.knots.times.size(), hash_of(t.knots));
+    text += fmt::format("# tables.{}: {} knots{}, {}\n", t.name, t.knots.times.size(),
+                        t.knots.curves() > 1 ? fmt::format(" of {} curves", t.knots.curves()) : "", hash_of(t.knots));
   return text;
 }
 

@@ -372,12 +372,11 @@ class field_list : all_dimensions {
       const tabulated& t = m_.tables[j];
       const knots& k = p_.tables->all()[j].knots;
       const dimension knot = listed_dimension("knot_" + t.name, k.times.size());
-      const auto add_numbers = [&](const std::string& name, const std::string& unit, const std::string& about,
-                                   const std::vector<double>& numbers) {
-        add(name, "table", unit, about, axes{knot}, NC_DOUBLE).fixed = numbers;
-      };
-      add_numbers("knot_" + t.name, m_.time_unit, "time of a knot of " + t.name, k.times);
-      add_numbers("table_" + t.name, t.unit, t.about.empty() ? t.name : t.about, k.values);
+      axes of_values{knot};
+      if (t.choice >= 0) of_values.insert(of_values.begin(), listed_dimension("curve_" + t.name, k.curves()));
+      add("knot_" + t.name, "table", m_.time_unit, "time of a knot of " + t.name, axes{knot}, NC_DOUBLE).fixed = k.times;
+      add("table_" + t.name, "table", t.unit, t.about.empty() ? t.name : t.about, of_values, NC_DOUBLE).fixed =
+          k.values;
     }
   }
 

@@ -71,6 +71,7 @@ struct tabulated {
   interpolation between;
   at_ends beyond;
   std::vector<double> times, values;  ///< the model's own knots; empty: it has none
+  int choice = -1;                    ///< the parameter that is the number of its curve; -1: it has one curve
 };
 
 /// A source file of a model.
@@ -171,6 +172,18 @@ struct model {
   /// Keeps loaded modules for further runs in this process (compile/loaded_model.hpp); null: nothing is kept.
   std::shared_ptr<loaded_model> loaded;
 };
+
+/// The table whose curve a parameter chooses; null: none.
+inline const tabulated* table_chosen_by(const model& m, int parameter) {
+  const auto found =
+      std::find_if(m.tables.begin(), m.tables.end(), [&](const tabulated& t) { return t.choice == parameter; });
+  return found == m.tables.end() ? nullptr : &*found;
+}
+
+/// The parameter that chooses the curve of a table that has several.
+inline const quantity& chooser_of(const model& m, const tabulated& t) {
+  return m.parameters[static_cast<std::size_t>(t.choice)];
+}
 
 /// The source files of a model, its header first.
 inline std::vector<std::filesystem::path> files_of_model(const model& m) {

@@ -95,7 +95,8 @@ json json_of(const model& m) {
   for (const time_lag& d : m.delays) delays.push_back(json::array({d.name, d.about}));
   for (const tabulated& t : m.tables)
     tables.push_back(json::array(
-        {t.name, t.unit, t.about, static_cast<int>(t.between), static_cast<int>(t.beyond), t.times, t.values}));
+        {t.name, t.unit, t.about, static_cast<int>(t.between), static_cast<int>(t.beyond), t.times, t.values,
+         t.choice}));
   return {{"name", m.name},
           {"title", m.title},
           {"source", m.source},
@@ -163,7 +164,8 @@ model model_from(const json& all) {
       m.tables.push_back({t.at(0).get<std::string>(), t.at(1).get<std::string>(), t.at(2).get<std::string>(),
                           choice_in<interpolation>(t.at(3), 0, static_cast<int>(std::size(interpolation_names)) - 1),
                           choice_in<at_ends>(t.at(4), 0, static_cast<int>(std::size(at_ends_names)) - 1),
-                          numbers_in(t.at(5)), numbers_in(t.at(6))});
+                          numbers_in(t.at(5)), numbers_in(t.at(6)),
+                          choice_in<int>(t.at(7), -1, static_cast<int>(m.parameters.size()) - 1)});
     m.reaches = all.at("reaches").get<bool>();
     m.coordinates = choice_in<int>(all.at("coordinates"), 0, static_cast<int>(m.states.size()));
     m.equations = choice_in<abi::equations>(all.at("equations"), 0, static_cast<int>(abi::any_order));

@@ -21,7 +21,11 @@ constexpr std::string_view initial_prefix = "initial.";
 /// "restitution", or "initial.height"
 target read_parameter(const reading& r, const field& item) {
   const std::string name = item.text();
-  if (const int i = index_of(r.model.parameters, name); i >= 0) return {target::kind::parameter, i, name};
+  if (const int i = index_of(r.model.parameters, name); i >= 0) {
+    if (const auto* t = table_chosen_by(r.model, i))
+      item.fail(fmt::format("{} is the number of a curve of {}: there is no derivative", name, t->name));
+    return {target::kind::parameter, i, name};
+  }
   std::vector<std::string> initials;
   for (const quantity& state : r.model.states) initials.push_back(std::string(initial_prefix) + state.name);
   const names allowed = joined(names_of(r.model.parameters), names(initials.begin(), initials.end()));
@@ -283,7 +287,8 @@ void read_gradient(reading& r) {
     read_names(r, *list, p.gradient);
   } else {
     for (int j = 0; j < std::ssize(r.model.parameters); ++j)
-      p.gradient.push_back({target::kind::parameter, j, r.model.parameters[static_cast<std::size_t>(j)].name});
+      if (!table_chosen_by(r.model, j))
+        p.gradient.push_back({target::kind::parameter, j, r.model.parameters[static_cast<std::size_t>(j)].name});
     for (int i = 0; i < std::ssize(r.model.states); ++i)
       if (const double given = p.initial[static_cast<std::size_t>(i)];
           given == given || varies(p, target::kind::state, i))

@@ -1,4 +1,6 @@
 // Reads [tables] of a spec: the values of the tables that the model reads.
+//
+// A table whose curves a parameter chooses may have several: lists in a list, or columns of a file.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -21,8 +23,40 @@ knots read_columns(reading& r, const field& csv, const std::string& time, const 
   return {std::move(read.columns[0]), std::move(read.columns[1])};
 }
 
+/// A column of times, and others behind each other; without names, all others of the file.
+knots read_curves(reading& r, const field& csv, const std::string& time, const std::optional<field>& columns) {
+  std::vector<std::string> wanted;
+  if (columns)
+    for (const auto& item : columns->items()) wanted.push_back(item.text());
+  if (columns && wanted.empty()) columns->fail("must name one column or more");
+  if (columns) wanted.insert(wanted.begin(), time);
+  const auto any = [](const std::string&) { return true; };
+  auto read = read_columns(r, csv, std::move(wanted), any, csv.what());
+  const auto at = static_cast<std::size_t>(std::find(read.names.begin(), read.names.end(), time) - read.names.begin());
+  if (at == read.names.size()) csv.fail(fmt::format("has no column {}; {}", time, suggest(time, read.names)));
+  knots k{std::move(read.columns[at]), {}};
+  for (std::size_t j = 0; j < read.columns.size(); ++j)
+    if (j != at) k.values.insert(k.values.end(), read.columns[j].begin(), read.columns[j].end());
+  if (k.values.empty()) csv.fail("has no column beside that of times");
+  return k;
+}
+
+/// Values of curves: lists of numbers, as many for each curve; or as those of a single one.
+std::vector<double> read_values_of_curves(reading& r, const field& values, std::size_t times) {
+  if (!values.is_list() || values.items().empty() || !values.items().front().is_list()) return read_numbers(r, values);
+  std::vector<double> all;
+  for (const auto& curve : values.items()) {
+    const auto numbers = curve.numbers();
+    if (numbers.size() != times)
+      curve.fail(fmt::format("must have as many values as times, {}; it has {}", times, numbers.size()));
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  }
+  return all;
+}
+
 constexpr auto what_is_csv = "must be the path of a CSV file";
 constexpr auto what_is_time = "must be the name of the column of times";
+constexpr auto what_are_times = "must be a list of times, in ascending order";
 
 }  // namespace
 
@@ -37,11 +71,26 @@ knots read_points(reading& r, const field& entry, const names& further) {
   }
   if (entry.find("times")) entry.only(joined({"times", "values"}, further));
   else entry.only(joined({"csv", "time", "column", "times", "values"}, further));
-  return {read_numbers(r, entry.need("times", "must be a list of times, in ascending order")),
+  return {read_numbers(r, entry.need("times", what_are_times)),
           read_numbers(r, entry.need("values", "must be a list of values, one for each time"))};
 }
 
 namespace {
+
+/// The curves of a table that a parameter chooses.
+knots read_several(reading& r, const field& entry) {
+  if (entry.find_in_table("csv") && !entry.find("column")) {
+    entry.only({"csv", "time", "columns"});
+    return read_curves(r, entry.need("csv", what_is_csv), entry.need("time", what_is_time).text(),
+                       entry.find("columns"));
+  }
+  if (!entry.find_in_table("times")) return read_points(r, entry);
+  entry.only({"times", "values"});
+  auto times = read_numbers(r, entry.need("times", what_are_times));
+  auto values =
+      read_values_of_curves(r, entry.need("values", "must be a list of values for each curve"), times.size());
+  return {std::move(times), std::move(values)};
+}
 
 /// Throws if a table has no values beyond its ends and does not cover the time span.
 void check_covers(const reading& r, const declared& t, const knots& k, const auto& fail) {
@@ -71,7 +120,8 @@ void read_tables(reading& r) {
       throw error(exit_usage, fmt::format("table {} of {}, by its own values: {}", t.name, r.model.name, what));
     };
     knots k{t.times, t.values};
-    if (entry) k = read_points(r, *entry);
+    const bool several = t.choice >= 0;
+    if (entry) k = several ? read_several(r, *entry) : read_points(r, *entry);
     else if (csv) k = read_columns(r, *csv, section->need("time", what_is_time).text(), t.name);
     else if (k.times.empty())
       (section ? *section : r.root)
@@ -80,7 +130,7 @@ void read_tables(reading& r) {
               fmt::format("{} ({}) has no values of its own; it must be {{ csv = \"FILE\", time = \"COLUMN\", "
                           "column = \"COLUMN\" }} or {{ times = [...], values = [...] }}",
                           t.name, t.about));
-    if (const auto flaw = flaw_of(k, t.beyond); !flaw.empty()) fail(flaw);
+    if (const auto flaw = flaw_of(k, t.beyond, several); !flaw.empty()) fail(flaw);
     check_covers(r, t, k, fail);
     auto coefficients = coefficients_of(k, t.between, t.beyond);
     all.push_back({t.name, std::move(k), std::move(coefficients)});

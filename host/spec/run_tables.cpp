@@ -85,39 +85,10 @@ std::vector<double> second_derivatives(const chords& c, bool periodic) {
   return m;
 }
 
-}  // namespace
-
-std::string flaw_of(const knots& k, at_ends beyond) {
-  const std::size_t n = k.times.size();
-  if (n != k.values.size())
-    return fmt::format("must have as many values as times; it has {} and {}", k.values.size(), n);
-  if (n < 2) return fmt::format("must have two knots or more; it has {}", n);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!std::isfinite(k.times[i])) return fmt::format("must have finite times; number {} is {}", i, k.times[i]);
-    if (!std::isfinite(k.values[i]))
-      return fmt::format("must have finite values; number {}, at {}, is {}", i, k.times[i], k.values[i]);
-  }
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    if (k.times[i] == k.times[i + 1])
-      return fmt::format("must have one value at each time; numbers {} and {} are both at {}", i, i + 1, k.times[i]);
-    if (k.times[i] > k.times[i + 1])
-      return fmt::format("must have its times in ascending order; number {} is {}, and number {} is {}", i, k.times[i],
-                         i + 1, k.times[i + 1]);
-  }
-  if (!std::isfinite(k.times[n - 1] - k.times[0]))
-    return "must have times nearer to each other: their distance overflows";
-  if (beyond == at_ends::periodic && k.values[0] != k.values[n - 1])
-    return fmt::format(
-        "is periodic and must end with the value that it begins with: it is {} at {} and {} at {}; a knot "
-        "with the first value again, one period after the first, closes it",
-        k.values[0], k.times[0], k.values[n - 1], k.times[n - 1]);
-  return {};
-}
-
-std::vector<double> coefficients_of(const knots& k, interpolation between, at_ends beyond) {
+/// Adds the coefficients of one curve.
+void add_curve(const knots& k, interpolation between, at_ends beyond, std::vector<double>& all) {
   const chords c(k);
   const bool periodic = beyond == at_ends::periodic;
-  std::vector<double> all;
   const auto add = [&](std::size_t i, double c1, double c2, double c3) {
     all.insert(all.end(), {k.values[i], c1, c2, c3});
   };
@@ -137,13 +108,67 @@ std::vector<double> coefficients_of(const knots& k, interpolation between, at_en
         break;
     }
   }
+}
+
+/// The values of one curve.
+knots curve_of(const knots& k, std::size_t curve) {
+  const auto begin = k.values.begin() + static_cast<std::ptrdiff_t>(curve * k.times.size());
+  return {k.times, {begin, begin + std::ssize(k.times)}};
+}
+
+std::string flaw_of_times(const std::vector<double>& times) {
+  const std::size_t n = times.size();
+  if (n < 2) return fmt::format("must have two knots or more; it has {}", n);
+  for (std::size_t i = 0; i < n; ++i)
+    if (!std::isfinite(times[i])) return fmt::format("must have finite times; number {} is {}", i, times[i]);
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    if (times[i] == times[i + 1])
+      return fmt::format("must have one value at each time; numbers {} and {} are both at {}", i, i + 1, times[i]);
+    if (times[i] > times[i + 1])
+      return fmt::format("must have its times in ascending order; number {} is {}, and number {} is {}", i, times[i],
+                         i + 1, times[i + 1]);
+  }
+  if (!std::isfinite(times[n - 1] - times[0]))
+    return "must have times nearer to each other: their distance overflows";
+  return {};
+}
+
+}  // namespace
+
+std::string flaw_of(const knots& k, at_ends beyond, bool several) {
+  const std::size_t n = k.times.size(), values = k.values.size();
+  if (values != n && !(several && n > 0 && values > 0 && values % n == 0))
+    return fmt::format("must have as many values as times{}; it has {} and {}", several ? ", for each curve" : "",
+                       values, n);
+  if (auto flaw = flaw_of_times(k.times); !flaw.empty()) return flaw;
+  for (std::size_t j = 0; j < k.curves(); ++j) {
+    const double* const value = k.values.data() + j * n;
+    const auto of_curve = several ? fmt::format(" of curve {}", j) : std::string();
+    for (std::size_t i = 0; i < n; ++i)
+      if (!std::isfinite(value[i]))
+        return fmt::format("must have finite values; number {}{}, at {}, is {}", i, of_curve, k.times[i], value[i]);
+    if (beyond == at_ends::periodic && value[0] != value[n - 1])
+      return fmt::format(
+          "is periodic and must end with the value that it begins with: it{} is {} at {} and {} at {}; a knot "
+          "with the first value again, one period after the first, closes it",
+          of_curve.empty() ? "" : "," + of_curve + ",", value[0], k.times[0], value[n - 1], k.times[n - 1]);
+  }
+  return {};
+}
+
+std::vector<double> coefficients_of(const knots& k, interpolation between, at_ends beyond) {
+  std::vector<double> all;
+  for (std::size_t j = 0; j < k.curves(); ++j) add_curve(curve_of(k, j), between, beyond, all);
   return all;
 }
 
 run_tables::run_tables(std::vector<table> all) : all_(std::move(all)) {
-  for (const table& t : all_)
-    for_kernels_.push_back({static_cast<long long>(t.knots.times.size()) - 1, t.knots.times.data(),
-                            t.coefficients.data(), t.knots.values.back()});
+  for (table& t : all_) {
+    const std::size_t n = t.knots.times.size();
+    for (std::size_t j = 0; j < t.knots.curves(); ++j) t.last.push_back(t.knots.values[(j + 1) * n - 1]);
+    for_kernels_.push_back({static_cast<long long>(n) - 1, static_cast<long long>(t.last.size()), t.knots.times.data(),
+                            t.coefficients.data(), t.last.data()});
+  }
 }
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-// The tables of a run: functions of time, given by values at knots, that every instance reads. They are made from
+// The tables of a run: functions of time, given by values at knots, that instances read. They are made from
 // numbers alone; read_tables.cpp handles names and sources.
 #pragma once
 
@@ -10,15 +10,16 @@
 
 namespace saltus::host {
 
-/// The values of a table at its knots, in the model's units.
+/// The values of a table at its knots, in the model's units: those of one curve after the other.
 struct knots {
   std::vector<double> times, values;
+  std::size_t curves() const { return times.empty() ? 0 : values.size() / times.size(); }
 };
 
-/// The defect of knots, in a sentence; empty: none.
-std::string flaw_of(const knots& k, at_ends beyond);
+/// The defect of knots, in a sentence; empty: none. Their table has one curve, or several.
+std::string flaw_of(const knots& k, at_ends beyond, bool several = false);
 
-/// The coefficients [4] of each piece, in powers of the time since its first knot. Slopes of pchip are those of Fritsch
+/// The coefficients [4] of each piece of each curve, in powers of the time since its first knot. Slopes of pchip are those of Fritsch
 /// and Butland, at the ends from three points, as in SciPy; a spline is natural, or periodic if the table is.
 std::vector<double> coefficients_of(const knots& k, interpolation between, at_ends beyond);
 
@@ -29,6 +30,7 @@ class run_tables {
     std::string name;
     host::knots knots;
     std::vector<double> coefficients;
+    std::vector<double> last = {};  ///< values at the last knot
   };
 
   explicit run_tables(std::vector<table> all);

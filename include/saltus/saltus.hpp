@@ -63,6 +63,7 @@ struct table {
   std::string interpolation, at_ends;  ///< as in a spec: "linear", "held"
   std::size_t knots;                   ///< number of the model's own; 0: a run must give them
   std::string unit, about;
+  std::string chosen_by;  ///< the parameter that is the number of its curve; empty: it has one curve
 };
 /// A model as its header declares it.
 struct description {

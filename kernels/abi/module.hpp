@@ -78,6 +78,7 @@ struct declared_table {
   int at_ends;        ///< saltus::at_ends
   int knot_count;     ///< 0: the spec must give the knots
   const knot* knots;
+  int choice;  ///< the parameter that is the number of its curve; -1: it has one curve
 };
 
 /// Entries of the matrices of a mechanical system that may be non-zero: of M, the entries of the lower triangle that the model ever writes;
@@ -160,12 +161,13 @@ struct datum {
   double value, weight;
 };
 
-/// A table as one polynomial for each piece between two knots, in powers of the time since the piece's first knot.
+/// A table as one polynomial for each piece between two knots, in powers of the time since the piece's first knot. Its curves have the same
+/// knots.
 struct table {
-  long long pieces;
+  long long pieces, curves;
   const double* knots;         ///< [pieces + 1], ascending
-  const double* coefficients;  ///< [pieces][4], constant term first
-  double last;                 ///< the value at the last knot
+  const double* coefficients;  ///< [curves][pieces][4], constant term first
+  const double* last;          ///< [curves] the value at the last knot
 };
 
 /// The rows of a recorded time event, of all instances: one after another, each its time and then its columns. The rows of an instance

@@ -19,7 +19,8 @@ struct place_in_table {
 template <class T>
 class table_reader {
  public:
-  SALTUS_FN table_reader(const abi::table& table, detail::tabulated_traits is) : table_(table), is_(is) {}
+  SALTUS_FN table_reader(const abi::table& table, detail::tabulated_traits is, int64 curve = 0)
+      : table_(table), is_(is), coefficients_(table.coefficients + 4 * table.pieces * curve), last_(table.last[curve]) {}
 
   /// The start time of a piece; the piece after the last begins at the last knot and never ends.
   SALTUS_FN T begin_of(place_in_table at) const {
@@ -71,10 +72,10 @@ class table_reader {
   SALTUS_FN void each_number(place_in_table at, F&& body) const {
     const bool is_within = at.piece >= 0 && at.piece < table_.pieces;
     const double beyond = is_.beyond == at_ends::none ? detail::no_number
-                          : at.piece < 0              ? table_.coefficients[0]
-                                                      : table_.last;
+                          : at.piece < 0              ? coefficients_[0]
+                                                      : last_;
     const auto coefficient = [&](int k) SALTUS_INLINE_LAMBDA {
-      return is_within ? table_.coefficients[4 * at.piece + k] : k == 0 ? beyond : 0.0;
+      return is_within ? coefficients_[4 * at.piece + k] : k == 0 ? beyond : 0.0;
     };
     if (is_.between == interpolation::step) return body(0, static_cast<T>(coefficient(0)));
     body(0, is_within ? begin_of(at) : T(0.0));
@@ -88,7 +89,31 @@ class table_reader {
 
   const abi::table& table_;
   detail::tabulated_traits is_;
+  const double* coefficients_;  ///< of the curve
+  double last_;
 };
+
+/// The number of the curve of table i that a lane reads; 0 if a parameter chooses none.
+template <class E, class T, int W>
+SALTUS_FN int64 chosen_curve(const instance<E, pack<T, W>>& x, int lane, int i, const abi::table& table) {
+  const int choice = tabulated_traits_of<typename E::Model>(i).choice;
+  if (choice < 0) return 0;
+  const T number = x.constants.p[choice].get(lane);
+  return number >= T(0.0) && number < static_cast<T>(table.curves) ? static_cast<int64>(number) : 0;
+}
+
+/// Ends the lanes of `where` in which the parameter of a table is the number of none of its curves.
+template <class E, class Real>
+SALTUS_FN_COLD void end_without_curve(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  each<E::form::tables>([&](int i) SALTUS_INLINE_LAMBDA {
+    const int choice = tabulated_traits_of<typename E::Model>(i).choice;
+    if (choice < 0) return;
+    const Real number = x.constants.p[choice];
+    const auto is_one = (number >= Real(0.0)) & (number < Real(static_cast<double>(tol.tables[i].curves))) &
+                        (number == floor(number));
+    end_where(x.status, where & !is_one, status::bad_start);
+  });
+}
 
 /// Moves the lanes of `where` to the pieces that contain the times after x.t: found anew if `at_start`, else from the previous pieces. Sets
 /// the time at which the first of them ends.
@@ -103,7 +128,7 @@ SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>>
     T ends[form::tables], next = limits<T>::largest;
     each<form::tables>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto is = tabulated_traits_of<typename E::Model>(i);
-      const table_reader<T> table(tol.tables[i], is);
+      const table_reader<T> table(tol.tables[i], is, chosen_curve(x, lane, i, tol.tables[i]));
       const auto from =
           at_start ? table.search(static_cast<double>(t)) : place_in_table{x.piece[i].get(lane), x.cycle[i].get(lane)};
       const auto at = table.settle(from, t, sign);

@@ -258,9 +258,17 @@ struct tabulated {
   int count = 1;
   const knot* knots = nullptr;
   int knot_count = 0;
+  int choice = -1;  ///< a parameter; -1: there is one curve
 
   /// A family of n members.
   constexpr auto of(int n) const { return detail::family(*this, n); }
+  /// The table has several curves, with values at the same knots. A parameter is the number of the one that an instance reads, from 0 on.
+  template <class Parameter>
+  constexpr tabulated chosen_by(Parameter number) const {
+    tabulated r = *this;
+    r.choice = static_cast<int>(number);
+    return r;
+  }
   /// Default knots, for runs that give the table no others: a static constexpr saltus::knot list[].
   template <int N>
   constexpr tabulated with(const knot (&list)[N]) const {

@@ -340,7 +340,7 @@ struct describe {
       if constexpr (c::table_count > 0)
         detail::each_member<Model::table_list>([&](const auto& v, const char* name, int i) {
           tables[i] = {name,         v.unit, v.about, static_cast<int>(v.between), static_cast<int>(v.beyond),
-                       v.knot_count, v.knots};
+                       v.knot_count, v.knots, v.choice};
         });
     }
     void fill_constraints() {

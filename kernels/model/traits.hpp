@@ -243,7 +243,8 @@ constexpr record_table<Events, Columns> make_record_table() {
 struct tabulated_traits {
   interpolation between;
   at_ends beyond;
-  int first;  ///< index of its first number (numbers_of_piece)
+  int first;   ///< index of its first number (numbers_of_piece)
+  int choice;  ///< the parameter that is the number of its curve; -1: there is one curve
 };
 
 /// Number of values that represent a table within a piece: one value for a step; else the start time of the piece and the coefficients of a
@@ -266,7 +267,7 @@ constexpr tabulated_table<Model, N> make_tabulated_table() {
     int at = 0;
     for (const auto& v : Model::table_list)
       for (int i = 0; i < v.count; ++i) {
-        r.of[at++] = {v.between, v.beyond, r.numbers};
+        r.of[at++] = {v.between, v.beyond, r.numbers, v.choice};
         r.numbers += numbers_of_piece(v.between);
         r.jump = r.jump || v.between == interpolation::step;
       }

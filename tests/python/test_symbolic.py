@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy as sp
 
@@ -176,6 +177,34 @@ def test_tables_of_its_own_and_given_ones():
     assert float(ds["final_warmth"]) == pytest.approx(2 * 3.0, rel=1e-14)  # two triangles
     with pytest.raises(saltus.ModelError, match="did you mean pchip"):
         b.table("other", interpolation="pchp")
+
+
+@pytest.mark.long
+def test_tables_whose_curve_a_parameter_chooses(tmp_path):
+    b = saltus.Symbolic("loaded", span=(0, 2))
+    x, curve = b.state("x", 0.0), b.parameter("curve", 0.0)
+    b.equation(x, b.table("load", "N", "on it", "linear", chosen_by=curve))
+    with pytest.raises(saltus.ModelError, match="must be a parameter of loaded"):
+        b.table("other", chosen_by=x)
+    m = b.model()
+    assert m.tables["load"].chosen_by == "curve"
+    times, loads = [0.0, 1.0, 2.0], np.array([[0.0, 2.0, 2.0], [1.0, 1.0, 3.0], [4.0, 0.0, 0.0]])
+    areas, options = [3.0, 3.0, 2.0], {"curve": [0, 1, 2], "rtol": 1e-3}
+    for given in ((times, loads), pd.DataFrame(loads.T, index=times, columns=["a", "b", "c"])):
+        ds = m.run(tables={"load": given}, **options)
+        np.testing.assert_allclose(ds["final_x"], areas, rtol=1e-14)
+        assert ds["table_load"].dims == ("curve_load", "knot_load") and (ds["table_load"] == loads).all()
+    again = ds.saltus.rerun(2, trust=True)
+    assert float(again["final_x"]) == float(ds["final_x"][2])
+    m.run(tables={"load": (times, loads)}, file=tmp_path / "x.nc", **options)
+    with saltus.open(tmp_path / "x.nc") as kept:
+        assert (kept["table_load"] == loads).all()
+    with pytest.raises(saltus.SpecError, match="as many values as times for each curve"):
+        m.run(tables={"load": (times, loads[:, :2])}, **options)
+    whole = saltus.Symbolic("whole", span=(0, 2))
+    whole.add("p", b)
+    ds = whole.model().run(tables={"p_load": (times, loads)}, p_curve=[0, 1, 2], rtol=1e-3)
+    np.testing.assert_allclose(ds["final_p_x"], areas, rtol=1e-14)
 
 
 @pytest.mark.long

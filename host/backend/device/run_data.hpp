@@ -60,6 +60,7 @@ class tables_on_device {
       };
       copy(list[i].knots, all[i].knots.times);
       copy(list[i].coefficients, all[i].coefficients);
+      copy(list[i].last, all[i].last);
     }
     stream.upload(there_, list.data(), list.size());
     stream.wait();
@@ -73,7 +74,7 @@ class tables_on_device {
     const abi::table* list;
     parts.carve(list, std::ssize(p.tables->all()));
     for (const auto& t : p.tables->all())
-      for (const auto* numbers : {&t.knots.times, &t.coefficients}) {
+      for (const auto* numbers : {&t.knots.times, &t.coefficients, &t.last}) {
         const double* part;
         parts.carve(part, std::ssize(*numbers));
       }

@@ -57,6 +57,7 @@ class Table(NamedTuple):
     knots: int
     unit: str
     about: str
+    chosen_by: Optional[str] = None  #: the parameter that is the number of its curve, if it may have several
 
 
 class Model:
@@ -93,7 +94,7 @@ class Model:
         A keyword is a setting of a spec (`t`, `rtol`, `method`, `samples`, `events`, `reduce`, `threads`, ...), a parameter,
         or the initial value of a state or discrete variable: a number fixes it, an array is an axis of the sweep's product, a dict is a
         range or a distribution, such as `{"normal": [0.8, 0.05]}` with `count` samples. `tables` takes a Series or (times, values) for
-        each table of the model, `records` a DataFrame, or an array of rows for each instance, for each recorded time event. `sweep`
+        each table of the model, and for one of several curves a DataFrame with a column for each, or values of shape (curves, times), `records` a DataFrame, or an array of rows for each instance, for each recorded time event. `sweep`
         takes a DataFrame, whose rows are instances, or a dict; `zip` takes columns that vary together;
         `problem` takes a problem of SALib, a dict of names, bounds and dists. `file` writes a result file, too. `progress` is True or
         a function of (done, count).

@@ -67,7 +67,8 @@ def add(whole: Symbolic, name: str, part: Symbolic, values: Mapping[str, Any]) -
         return None if e is None else e.xreplace(symbols)
 
     for kind, rows in part._lists.items():
-        whole._lists.setdefault(kind, []).extend(row._replace(name=f"{name}_{row.name}", about=f"{name}: {row.about}") for row in rows)
+        whole._lists.setdefault(kind, []).extend(row._replace(name=f"{name}_{row.name}", about=f"{name}: {row.about}", method=renamed(row.method))
+                                                    for row in rows)
     whole._knots.update({f"{name}_{table}": knots for table, knots in part._knots.items()})
     whole._delays.update({f"{name}_{delay}": expression(e) for delay, e in part._delays.items()})
     for of in ("_kinds", "_units", "_carries"):

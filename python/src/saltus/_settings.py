@@ -201,12 +201,13 @@ class Settings:
             self._series(f"gradient.data.{name}", one.dropna() if hasattr(one, "dropna") else one)
 
     def _series(self, key: str, value: Any) -> None:
-        """Adds values by time: a Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec."""
+        """Adds values by time: a Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec.
+        Curves are the columns of a DataFrame, or values of shape (curves, times)."""
         if isinstance(value, (Mapping, str)):
             self._set(key, toml(value))
             return
         if hasattr(value, "index") and hasattr(value, "values") and not isinstance(value, (list, tuple)):
-            times = value.index
+            times, value = value.index, np.asarray(value.values).T
         elif hasattr(value, "dims") and len(value.dims) == 1:
             times = value[value.dims[0]]
         else:
@@ -218,6 +219,11 @@ class Settings:
             columns = {"times": np.asarray(times, dtype=float), "values": np.asarray(value, dtype=float)}
         except (TypeError, ValueError):
             raise SpecError(f"{key}: times and values must be numbers, times in the unit of the model") from None
+        if columns["values"].ndim == 2:
+            if columns["values"].shape[1:] != columns["times"].shape:
+                raise SpecError(f"{key}: must have as many values as times for each curve, and has {columns['values'].shape[1]} and "
+                                f"{columns['times'].size}")
+            columns["values"] = columns["values"].ravel()
         given = ", ".join(f"{what} = {self._array(f'{key}.{what}', column)}" for what, column in columns.items())
         self._set(key, f"{{{given}}}")
 

@@ -270,16 +270,20 @@ class Symbolic:
         return self._quantity("discrete", name, value, unit, about)
 
     def table(self, name: str, unit: str = "1", about: str = "", interpolation: str = "linear", at_ends: str = "none",
-              knots: Any = None) -> "sympy.Symbol":
+              knots: Any = None, chosen_by: Any = None) -> "sympy.Symbol":
         """A function of time by values at knots: step, linear, pchip or spline; beyond the ends none, held or periodic. `knots` are a
-        Series or (times, values); without them each run must give them by `tables`."""
+        Series or (times, values); without them each run must give them by `tables`. `chosen_by`: a parameter, the number of the curve that
+        an instance reads, from 0 on, of the several that a run gives."""
         import sympy
 
         for given, allowed in ((interpolation, INTERPOLATIONS), (at_ends, ENDS)):
             if given not in allowed:
                 raise ModelError(f"table {name}: {given}: unknown word; {_core.suggest(given, allowed)}")
-        tail, type_ = f", saltus::interpolation::{interpolation}, saltus::at_ends::{at_ends}", "saltus::tabulated<table>"
-        self._row("table", name, about, f"{quoted(unit)}, ", tail, *((type_, ".with(knots_of_@)") if knots is not None else ()))
+        if chosen_by is not None and self._kinds.get(chosen_by) != "parameter":
+            raise ModelError(f"table {name}: chosen_by = {chosen_by}: must be a parameter of {self.name}")
+        tail = f", saltus::interpolation::{interpolation}, saltus::at_ends::{at_ends}"
+        methods = (".with(knots_of_@)" if knots is not None else "") + (f".chosen_by({chosen_by})" if chosen_by is not None else "")
+        self._row("table", name, about, f"{quoted(unit)}, ", tail, *(("saltus::tabulated<table>", methods) if methods else ()))
         if knots is not None:
             times, values = (knots.index, knots.values) if hasattr(knots, "index") and hasattr(knots, "values") else knots
             self._knots[name] = [(float(t), float(value)) for t, value in zip(times, values)]
