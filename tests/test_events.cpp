@@ -124,10 +124,10 @@ TEST(Events, OfGuardsThatSwingWhileStatesRest) {
     }
   for (const char* method : {"bs3", "dp5", "dop853", "taylor12", "esdirk4", "rodas5p"})
     for (const char* rtol : {"rtol=1e-5", "rtol=1e-10"}) {
-      const auto r = run(test_model("two_waves"),
-                         {std::string("method=") + method, rtol, "atol=1e-10", "output.events=true",
-                          set("sweep.zip.w", m.w), set("sweep.zip.p", m.p), set("sweep.zip.b", m.b),
-                          set("sweep.zip.w2", m.w2), set("sweep.zip.k", m.k), set("sweep.zip.mu", m.mu)});
+      const auto r =
+          run(test_model("two_waves"), {std::string("method=") + method, rtol, "atol=1e-10", "output.events=true",
+                                        set("sweep.zip.w", m.w), set("sweep.zip.p", m.p), set("sweep.zip.b", m.b),
+                                        set("sweep.zip.w2", m.w2), set("sweep.zip.k", m.k), set("sweep.zip.mu", m.mu)});
       for (std::size_t i = 0; i < count; ++i) {
         const auto found = times_of(r, "rings", static_cast<std::int64_t>(i));
         ASSERT_EQ(found.size(), expected[i].size()) << method << " " << rtol << " " << i;

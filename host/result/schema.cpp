@@ -374,7 +374,8 @@ class field_list : all_dimensions {
       const dimension knot = listed_dimension("knot_" + t.name, k.times.size());
       axes of_values{knot};
       if (t.choice >= 0) of_values.insert(of_values.begin(), listed_dimension("curve_" + t.name, k.curves()));
-      add("knot_" + t.name, "table", m_.time_unit, "time of a knot of " + t.name, axes{knot}, NC_DOUBLE).fixed = k.times;
+      add("knot_" + t.name, "table", m_.time_unit, "time of a knot of " + t.name, axes{knot}, NC_DOUBLE).fixed =
+          k.times;
       add("table_" + t.name, "table", t.unit, t.about.empty() ? t.name : t.about, of_values, NC_DOUBLE).fixed =
           k.values;
     }

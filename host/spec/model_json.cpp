@@ -94,9 +94,8 @@ json json_of(const model& m) {
   for (const random_stream& s : m.streams) streams.push_back(json::array({s.name, s.about}));
   for (const time_lag& d : m.delays) delays.push_back(json::array({d.name, d.about}));
   for (const tabulated& t : m.tables)
-    tables.push_back(json::array(
-        {t.name, t.unit, t.about, static_cast<int>(t.between), static_cast<int>(t.beyond), t.times, t.values,
-         t.choice}));
+    tables.push_back(json::array({t.name, t.unit, t.about, static_cast<int>(t.between), static_cast<int>(t.beyond),
+                                  t.times, t.values, t.choice}));
   return {{"name", m.name},
           {"title", m.title},
           {"source", m.source},

@@ -33,7 +33,8 @@ knots read_curves(reading& r, const field& csv, const std::string& time, const s
   const auto any = [](const std::string&) { return true; };
   auto read = read_columns(r, csv, std::move(wanted), any, csv.what());
   const auto at = static_cast<std::size_t>(std::find(read.names.begin(), read.names.end(), time) - read.names.begin());
-  if (at == read.names.size()) csv.fail(fmt::format("has no column {}; {}", time, suggest(time, read.names)));
+  if (at == read.names.size())
+    csv.fail(fmt::format("has no column {}; {}", time, suggest(time, names(read.names.begin(), read.names.end()))));
   knots k{std::move(read.columns[at]), {}};
   for (std::size_t j = 0; j < read.columns.size(); ++j)
     if (j != at) k.values.insert(k.values.end(), read.columns[j].begin(), read.columns[j].end());
@@ -87,8 +88,7 @@ knots read_several(reading& r, const field& entry) {
   if (!entry.find_in_table("times")) return read_points(r, entry);
   entry.only({"times", "values"});
   auto times = read_numbers(r, entry.need("times", what_are_times));
-  auto values =
-      read_values_of_curves(r, entry.need("values", "must be a list of values for each curve"), times.size());
+  auto values = read_values_of_curves(r, entry.need("values", "must be a list of values for each curve"), times.size());
   return {std::move(times), std::move(values)};
 }
 

@@ -128,8 +128,7 @@ std::string flaw_of_times(const std::vector<double>& times) {
       return fmt::format("must have its times in ascending order; number {} is {}, and number {} is {}", i, times[i],
                          i + 1, times[i + 1]);
   }
-  if (!std::isfinite(times[n - 1] - times[0]))
-    return "must have times nearer to each other: their distance overflows";
+  if (!std::isfinite(times[n - 1] - times[0])) return "must have times nearer to each other: their distance overflows";
   return {};
 }
 

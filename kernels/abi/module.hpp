@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 28;
+inline constexpr int version = 29;
 
 using saltus::equations;
 using enum equations;

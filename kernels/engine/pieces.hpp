@@ -20,7 +20,10 @@ template <class T>
 class table_reader {
  public:
   SALTUS_FN table_reader(const abi::table& table, detail::tabulated_traits is, int64 curve = 0)
-      : table_(table), is_(is), coefficients_(table.coefficients + 4 * table.pieces * curve), last_(table.last[curve]) {}
+      : table_(table),
+        is_(is),
+        coefficients_(table.coefficients + 4 * table.pieces * curve),
+        last_(table.last[curve]) {}
 
   /// The start time of a piece; the piece after the last begins at the last knot and never ends.
   SALTUS_FN T begin_of(place_in_table at) const {
@@ -71,9 +74,7 @@ class table_reader {
   template <class F>
   SALTUS_FN void each_number(place_in_table at, F&& body) const {
     const bool is_within = at.piece >= 0 && at.piece < table_.pieces;
-    const double beyond = is_.beyond == at_ends::none ? detail::no_number
-                          : at.piece < 0              ? coefficients_[0]
-                                                      : last_;
+    const double beyond = is_.beyond == at_ends::none ? detail::no_number : at.piece < 0 ? coefficients_[0] : last_;
     const auto coefficient = [&](int k) SALTUS_INLINE_LAMBDA {
       return is_within ? coefficients_[4 * at.piece + k] : k == 0 ? beyond : 0.0;
     };
@@ -109,8 +110,8 @@ SALTUS_FN_COLD void end_without_curve(instance<E, Real>& x, mask_of<Real> where,
     const int choice = tabulated_traits_of<typename E::Model>(i).choice;
     if (choice < 0) return;
     const Real number = x.constants.p[choice];
-    const auto is_one = (number >= Real(0.0)) & (number < Real(static_cast<double>(tol.tables[i].curves))) &
-                        (number == floor(number));
+    const auto is_one =
+        (number >= Real(0.0)) & (number < Real(static_cast<double>(tol.tables[i].curves))) & (number == floor(number));
     end_where(x.status, where & !is_one, status::bad_start);
   });
 }

@@ -339,7 +339,7 @@ struct describe {
     void fill_tables() {
       if constexpr (c::table_count > 0)
         detail::each_member<Model::table_list>([&](const auto& v, const char* name, int i) {
-          tables[i] = {name,         v.unit, v.about, static_cast<int>(v.between), static_cast<int>(v.beyond),
+          tables[i] = {name,         v.unit,  v.about, static_cast<int>(v.between), static_cast<int>(v.beyond),
                        v.knot_count, v.knots, v.choice};
         });
     }

@@ -81,7 +81,7 @@ nb::dict described(const model& m) {
         e.name, e.about, e.columns ? nb::object(nb::tuple(nb::cast(*e.columns))) : nb::object(nb::none())));
   for (const auto& t : of.tables)
     tables.append(nb::make_tuple(t.name, t.interpolation, t.at_ends, t.knots, t.unit, t.about,
-                                t.chosen_by.empty() ? nb::none() : nb::object(nb::str(t.chosen_by.c_str()))));
+                                 t.chosen_by.empty() ? nb::none() : nb::object(nb::str(t.chosen_by.c_str()))));
   d["guards"] = guards;
   d["time_events"] = time_events;
   d["tables"] = tables;
