@@ -76,12 +76,15 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
     a.middle = E::form::model_guards_through(a.s.t + half, half, middle.y, middle.dy, x.constants);
     if constexpr (!E::fixed_steps)
       if (const auto bends = bends_between(x, a); any(bends))
-        a.error2 = max(a.error2, select(to_rough(bends), error_between_squared(x, a), rough_of<Real>(0.0)));
+        a.error2 = max(a.error2, select(to_rough(bends), error_between_squared(x, a, tol), rough_of<Real>(0.0)));
   }
+  if constexpr (detects_on_series<E> && !E::fixed_steps)
+    if (const auto bends = leaves_series(x, a); any(bends))
+      a.error2 = max(a.error2, select(to_rough(bends), error_of_series_squared(x, a, tol), rough_of<Real>(0.0)));
   if constexpr (E::form::slides)
     if (any(E::form::is_sliding(x.constants))) {
-      const Real of_slide = slide_error_squared(x, a);
-      if constexpr (!E::fixed_steps) a.error2 = max(a.error2, to_rough(of_slide));
+      const auto of_slide = slide_error_squared(x, a);
+      if constexpr (!E::fixed_steps) a.error2 = max(a.error2, of_slide);
     }
   finiteness<Real> finite;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite.add(a.s.y1[i]); });
@@ -139,7 +142,7 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
   const Real within = s.h;
   if constexpr (detects_on_series<E>) {
     find_guards<E>(x, s, guards);
-    const Real part = reach_of_guards<E>(guards, tol.rtol);
+    const Real part = reach_of_guards(x, guards, tol);
     beyond = beyond | (part < Real(1.0));
     s.h = part * s.h;
   }

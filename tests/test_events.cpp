@@ -137,6 +137,33 @@ TEST(Events, OfGuardsThatSwingWhileStatesRest) {
     }
 }
 
+// Roots of sin t = 0.2, sin t = 0, |sin 3t| = 0.3 and sin t = 0.3 in (0, 30].
+TEST(Events, OfSteepGuardsAndOfCorners) {
+  struct {
+    double kind;
+    std::vector<double> q;
+    long long expected;
+  } const cases[] = {{0, {1, 20, 50, 200, 1000}, 10}, {1, {1.1, 4, 20}, 9}, {2, {1}, 57}, {3, {1}, 10}};
+  for (const char* method : {"dp5", "dop853", "taylor12", "taylor20", "radau5"})
+    for (const auto& c : cases) {
+      const auto r =
+          run(test_model("guard_kinds"), {std::string("method=") + method, set("kind", c.kind), set("sweep.q", c.q)});
+      for (std::size_t i = 0; i < c.q.size(); ++i)
+        EXPECT_EQ(r.events[i], c.expected) << method << ", kind " << c.kind << ", q " << c.q[i];
+    }
+}
+
+// Such guards limit no steps: a hovering one is zero within what the tolerated errors of the states make of it.
+TEST(Events, OfGuardsThatHoverAtZeroLimitNoSteps) {
+  for (const char* method : {"dp5", "dop853", "taylor12"})
+    for (const double kind : {4.0, 5.0, 6.0}) {
+      const auto r = run(test_model("guard_kinds"), {std::string("method=") + method, set("kind", kind)});
+      EXPECT_EQ(name_of(r.status[0]), "finished") << method << ", kind " << kind;
+      EXPECT_LT(r.steps[0] + r.rejected[0], 1500) << method << ", kind " << kind;
+      EXPECT_LE(r.events[0], kind == 4 ? 100 : 0) << method << ", kind " << kind;
+    }
+}
+
 TEST(Events, ATouchIsNoCrossing) {
   for (double depth : {0.0, -1e-14, -1e-6, -1.0})
     for (double centre : {0.5, 0.3, 0.123456789})

@@ -1,6 +1,7 @@
 // One trial step of an instance, and judgements of it beside the method's own error.
 #pragma once
 
+#include "engine/guard_errors.hpp"
 #include "engine/guard_series.hpp"
 #include "number/with_rate.hpp"
 
@@ -128,24 +129,37 @@ struct guard_through_step {
   SALTUS_FN Real off() const { return distance_from_cubic(begin, middle, end); }
 };
 
-/// The squared error of the guards between the ends of a step: how far each is, in the middle, from its cubic, over a quarter of its largest
-/// value. Very short steps are not rejected for that: a guard may jump.
+/// Guards below this are zero: the side of one that is exactly zero is kept as the sign of the smallest number.
+template <class T>
+inline constexpr double negligible_guard = 0x1p10 * limits<T>::smallest;
+
+/// The squared error of guards, by the largest of their errors. Only shorter steps mend an error above 1, at least as its fourth root,
+/// whatever the order of the method. Very short steps are not judged: a guard may jump.
 template <class E, class Real>
-SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, const trial<E, Real>& a) {
+SALTUS_FN rough_of<Real> squared_error_of_guards(const instance<E, Real>& x, const trial<E, Real>& a, Real error) {
   using rough = rough_of<Real>;
+  const auto is_short = abs(a.s.h) <= Real(0x1p-20) * abs(x.t_end - x.t_begin);
+  const rough r = to_rough(select(is_short, Real(0.0), error)), squared = r * r;
+  return select(r > rough(1.0), squared * squared, squared);
+}
+
+/// The squared error of the guards between the ends of a step: how far each is, in the middle, from its cubic, over a quarter of its largest
+/// value and its error by the tolerated ones of the states.
+template <class E, class Real>
+SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                    const tolerances<E, Real>& tol) {
   constexpr double part = 0.25, rounding = 64.0 * limits<typename E::T>::epsilon;
-  rough worst(0.0);
+  const auto tolerated =
+      tolerated_errors_of_guards<E>(a.s.t + Real(0.5) * a.s.h, middle_of_step<E, Real>(a).y, x.constants, tol);
+  Real worst(0.0);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     const guard_through_step<E, Real> g(x, a, i);
-    const Real noise = Real(rounding) * (g.largest + max(abs(g.begin.rate), abs(g.end.rate)));
+    const Real noise = fma(Real(rounding), g.largest + max(abs(g.begin.rate), abs(g.end.rate)), tolerated[i]);
     Real off = g.off();
-    off = select(off > noise, off, Real(0.0));
     if constexpr (E::form::slides) off = select(E::form::slides_along(x.constants, i), Real(0.0), off);
-    worst = max(worst, to_rough(off / fma(Real(part), g.largest, Real(limits<typename E::T>::smallest))));
+    worst = max(worst, off / (fma(Real(part), g.largest, noise) + Real(negligible_guard<typename E::T>)));
   });
-  const auto is_short = to_rough(abs(a.s.h) <= Real(0x1p-20) * abs(x.t_end - x.t_begin));
-  worst = select(is_short, min(worst, rough(1.0)), worst);
-  return worst * worst;
+  return squared_error_of_guards(x, a, worst);
 }
 
 /// True where the error of the guards between the ends of a step matters to the next step, which may be eight times as long. The error of
@@ -163,9 +177,9 @@ SALTUS_FN mask_of<Real> bends_between(const instance<E, Real>& x, const trial<E,
 
 /// The squared error of a slide: how far the guards that watch for its end are, in the middle of the step, from the cubics through the ends
 /// of the step, over a hundredth of the difference of the fields. A block at rest has no other error, and a force that swings within a long
-/// step would free it unseen. A force may also jump: very short steps are not rejected for that.
+/// step would free it unseen.
 template <class E, class Real>
-SALTUS_FN_COLD Real slide_error_squared(const instance<E, Real>& x, trial<E, Real>& a) {
+SALTUS_FN_COLD rough_of<Real> slide_error_squared(const instance<E, Real>& x, trial<E, Real>& a) {
   using form = typename E::form;
   const Real half = Real(0.5) * a.s.h;
   const middle_of_step<E, Real> middle(a);
@@ -179,8 +193,7 @@ SALTUS_FN_COLD Real slide_error_squared(const instance<E, Real>& x, trial<E, Rea
   });
   const auto& at_start = x.constants.guard_values;
   const Real part = Real(100.0) * off / (at_start[form::leaving_up] + at_start[form::leaving_down]);
-  const auto is_short = abs(a.s.h) <= Real(0x1p-20) * abs(x.t_end - x.t_begin);
-  return select(form::is_sliding(x.constants), select(is_short, min(part * part, Real(1.0)), part * part), Real(0.0));
+  return squared_error_of_guards(x, a, select(form::is_sliding(x.constants), part, Real(0.0)));
 }
 
 /// The system of the model alone, without the quantities that its form integrates behind the states.

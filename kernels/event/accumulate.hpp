@@ -7,10 +7,10 @@
 // another way. Several guards may accumulate together: guards equally near to their own limits come to rest with the others.
 #pragma once
 
+#include "engine/guard_errors.hpp"
 #include "engine/pieces.hpp"
 #include "engine/record_event.hpp"
 #include "engine/samples.hpp"
-#include "event/rounding.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {

@@ -9,16 +9,24 @@
 namespace saltus {
 
 /// The part of a step over which the last two terms of every guard's series are below a thousandth of the tolerance relative to its largest
-/// term: between near roots a guard is small, and the truncated rest must be smaller. The largest term falls with the step, too.
+/// term: between near roots a guard is small, and the truncated rest must be smaller. The largest term falls with the step, too, down to
+/// the error that the tolerated ones of the states give the guard.
 template <class E, class Real>
-SALTUS_FN Real reach_of_guards(const guard_polynomials<E, Real>& g, Real rtol) {
+SALTUS_FN Real reach_of_guards(const instance<E, Real>& x, const guard_polynomials<E, Real>& g,
+                               const tolerances<E, Real>& tol) {
   constexpr int degree = E::Method::order, most = 20;
   constexpr double narrow = -0.1;  // log2 of a part that ends the iteration
   const Real tiny(limits<typename E::T>::smallest);
-  const Real tolerated = max(Real(0.001) * rtol, Real(4.0 * limits<typename E::T>::epsilon));
+  const Real tolerated = max(Real(0.001) * tol.rtol, Real(4.0 * limits<typename E::T>::epsilon));
   Real part = Real(1.0);
   auto open = mask_of<Real>::all(true);
+  vec<Real, E::ng> least;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { least[i] = tiny; });
   for (int attempts = 0; attempts < most && any(open); ++attempts) {
+    if (attempts == 1) {
+      const auto of_states = tolerated_errors_of_guards<E>(x.t, x.y, x.constants, tol);
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { least[i] = fma(Real(0.001), of_states[i], tiny); });
+    }
     Real log_part = Real(0.0);
     for (int i = 0; i < E::ng; ++i) {
       Real largest = abs(g.of[i][0]), power = Real(1.0), last[2] = {Real(0.0), Real(0.0)};
@@ -29,7 +37,7 @@ SALTUS_FN Real reach_of_guards(const guard_polynomials<E, Real>& g, Real rtol) {
         if (k >= degree - 1) last[degree - k] = term;
       }
       for (int k = degree - 1; k <= degree; ++k) {
-        const Real room = fma(tolerated, largest, tiny) / (last[degree - k] + tiny);
+        const Real room = fma(tolerated, largest, least[i]) / (last[degree - k] + tiny);
         log_part = min(log_part, Real(1.0 / k) * rough_log2(max(min(room, Real(1.0)), Real(0x1p-60))));
       }
     }
@@ -102,8 +110,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
     const Real g0 = x.constants.guard_values[i], side = side_of(g0);
     const auto& series = a.guards.of[i];
     const auto is_armed = armed<E>(i, g0);
-    // At zero itself, the direction of the guard decides.
-    const auto end = (side * a.g.value[i] > Real(0.0)) | !(side * a.g.rate[i] < Real(0.0));
+    const auto end = !has_crossed(side, a.g.value[i], a.g.rate[i]);
     // No Bernstein coefficient is further from a straight line than `bend`; most guards are far from zero.
     Real bend = Real(0.0), changes_of_sign = Real(0.0);
     for (int k = 2; k <= degree; ++k) bend = bend + abs(series[k]);
@@ -121,6 +128,45 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
     r.leaves = r.leaves | (is_armed & !(stays & end));
     r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return changes_of_sign > Real(1.0); });
   }
+  return r;
+}
+
+/// A guard at the end of a step, against its series: the distance, and the larger of the values at both ends.
+template <class E, class Real>
+struct guard_beside_series {
+  Real off, largest;
+
+  SALTUS_FN guard_beside_series(const instance<E, Real>& x, const trial<E, Real>& a, int i) {
+    const auto& series = a.guards.of[i];
+    Real sum = series[E::Method::order];
+    for (int k = E::Method::order - 1; k >= 0; --k) sum = sum + series[k];
+    off = abs(sum - a.g.value[i]);
+    largest = max(abs(x.constants.guard_values[i]), abs(a.g.value[i]));
+  }
+};
+
+/// The squared error of the guards' series: at the end of a step, over a sixteenth of the larger value at both ends and the error by the
+/// tolerated ones of the states. The series does not see a corner of the guard within the step.
+template <class E, class Real>
+SALTUS_FN_COLD rough_of<Real> error_of_series_squared(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                      const tolerances<E, Real>& tol) {
+  const auto tolerated = tolerated_errors_of_guards<E>(a.t1, a.s.y1, x.constants, tol);
+  Real worst(0.0);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const guard_beside_series<E, Real> g(x, a, i);
+    worst = max(worst, g.off / (fma(Real(0.0625), g.largest, tolerated[i]) + Real(negligible_guard<typename E::T>)));
+  });
+  return squared_error_of_guards(x, a, worst);
+}
+
+/// True where a guard is off its series by more than rounding.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> leaves_series(const instance<E, Real>& x, const trial<E, Real>& a) {
+  auto r = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const guard_beside_series<E, Real> g(x, a, i);
+    r = r | (g.off > Real(0x1p-10) * g.largest);
+  });
   return r;
 }
 

@@ -1,9 +1,9 @@
 // The accepted point at the start and after every jump: consistent, with sides of guards that agree with it.
 #pragma once
 
+#include "engine/guard_errors.hpp"
 #include "engine/step_checks.hpp"
 #include "event/flat.hpp"
-#include "event/rounding.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
 

@@ -2,8 +2,8 @@
 // unilateral ones just before it (CEL-, 5.1.5).
 #pragma once
 
+#include "engine/guard_errors.hpp"
 #include "event/landing.hpp"
-#include "event/rounding.hpp"
 
 namespace saltus {
 
