@@ -70,14 +70,6 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
   if constexpr (E::guards_in_error && !E::fixed_steps)
     a.error2 = max(a.error2, to_rough(guard_error_squared(x, a, tol.rtol)));
-  if constexpr (detects_by_middle<E>) {
-    const Real half = Real(0.5) * a.s.h;
-    const middle_of_step<E, Real> middle(a);
-    a.middle = E::form::model_guards_through(a.s.t + half, half, middle.y, middle.dy, x.constants);
-    if constexpr (!E::fixed_steps)
-      if (const auto bends = bends_between(x, a); any(bends))
-        a.error2 = max(a.error2, select(to_rough(bends), error_between_squared(x, a, tol), rough_of<Real>(0.0)));
-  }
   if constexpr (detects_on_series<E> && !E::fixed_steps)
     if (const auto bends = leaves_series(x, a); any(bends))
       a.error2 = max(a.error2, select(to_rough(bends), error_of_series_squared(x, a, tol), rough_of<Real>(0.0)));
@@ -97,9 +89,9 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   branch_check<E>::judge(x, a, tol);
 }
 
-/// The guards that may leave their side within a step, by the kind of detection.
+/// Judges a trial step by what its guards do between its ends, too, and returns those that may leave their side, by the kind of detection.
 template <class E, class Real>
-SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Real>& x, const trial<E, Real>& a,
+SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Real>& x, trial<E, Real>& a,
                                                            const tolerances<E, Real>& tol) {
   if constexpr (E::certified) {
     const step_system<E, Real> f{x.constants, &tol};
@@ -108,13 +100,21 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Rea
   } else if constexpr (detects_on_series<E>) {
     return suspect_series(x, a);
   } else {
-    return suspect_guards(x, a);
+    const auto middle = guards_in_middle(x, a);
+    const auto guards = suspect_guards(x, a, middle);
+    if constexpr (!E::fixed_steps)
+      if (any(guards.bends)) {
+        const auto error2 = error_between_squared(x, between_ends<E, Real>(x, a, middle), tol);
+        a.error2 = max(a.error2, select(to_rough(guards.bends), error2, rough_of<Real>(0.0)));
+        a.accepted = a.accepted & from_rough<Real>(a.error2 <= rough_of<Real>(1.0));
+      }
+    return guards;
   }
 }
 
 /// The lanes whose step may contain an event. `last`: the step ends at t_stop.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> last,
+SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, trial<E, Real>& a, mask_of<Real> last,
                                    const tolerances<E, Real>& tol) {
   auto suspect = ends_at_event(x, a.t1, last);
   if constexpr (E::ng > 0) {

@@ -112,8 +112,8 @@ struct wave_members {
   }
 };
 
-// The states have no error, or little: their control alone lets steps pass over many turns of the guard.
-TEST(Events, OfGuardsThatSwingWhileStatesRest) {
+/// The alarms of 300 models, and their times to 2e-3, against a fine grid.
+void expect_all_alarms(const std::vector<const char*>& methods) {
   constexpr int count = 300, grid = 30000;
   const wave_members m(count);
   std::vector<std::vector<double>> expected(count);
@@ -122,7 +122,7 @@ TEST(Events, OfGuardsThatSwingWhileStatesRest) {
       const double t = 30.0 * k / grid, after = 30.0 * (k + 1) / grid;
       if (m.guard(i, t) < 0 && m.guard(i, after) >= 0) expected[i].push_back(after);
     }
-  for (const char* method : {"bs3", "dp5", "dop853", "taylor12", "esdirk4", "rodas5p"})
+  for (const char* method : methods)
     for (const char* rtol : {"rtol=1e-5", "rtol=1e-10"}) {
       const auto r =
           run(test_model("two_waves"), {std::string("method=") + method, rtol, "atol=1e-10", "output.events=true",
@@ -135,6 +135,12 @@ TEST(Events, OfGuardsThatSwingWhileStatesRest) {
           EXPECT_NEAR(found[j], expected[i][j], 2e-3) << method << " " << rtol << " " << i;
       }
     }
+}
+
+// The states have no error, or little: their control alone lets steps pass over many turns of the guard.
+TEST(Events, OfGuardsThatSwingWhileStatesRest) { expect_all_alarms({"dp5", "taylor12"}); }
+TEST(Events, OfGuardsThatSwingWhileStatesRestByOtherMethods) {
+  expect_all_alarms({"bs3", "dop853", "esdirk4", "rodas5p"});
 }
 
 // Roots of sin t = 0.2, sin t = 0, |sin 3t| = 0.3 and sin t = 0.3 in (0, 30].

@@ -7,10 +7,6 @@
 
 namespace saltus {
 
-/// True if events are detected on cubics through the ends and the middle of a step.
-template <class E>
-inline constexpr bool detects_by_middle = E::ng > 0 && !E::certified && !detects_on_series<E>;
-
 /// A trial step and its judgement. It depends on the instance alone: if repeated, it has the same bits.
 template <class E, class Real>
 struct trial {
@@ -22,9 +18,7 @@ struct trial {
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;
   vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< changes of the parts of the outputs
-  /// The model's guards in the middle of the step; rates are changes in half a step.
-  typename E::form::template rated<Real, detects_by_middle<E> ? E::form::model_guards : 0> middle;
-  /// The guards that watch for the end of a slide, likewise.
+  /// The guards that watch for the end of a slide, in the middle of the step; rates are changes in half a step.
   typename E::form::template rated<Real, E::form::slides ? 2 : 0> leaving;
   Real orientation;              ///< at its end, for forms that have it
   mask_of<Real> turns_over;      ///< the orientation turns: there is a singularity in between
@@ -103,31 +97,14 @@ struct middle_of_step {
   }
 };
 
-/// How far a guard is, in the middle of a step, from the cubic through the ends of the step: by its value or its rate, whichever is more.
-/// Rates are changes in half a step.
+/// How far the cubic through the ends of a step is from a guard in its middle. Rates are changes in half a step.
 template <class Real>
-SALTUS_FN Real distance_from_cubic(const with_rate<Real>& begin, const with_rate<Real>& middle,
-                                   const with_rate<Real>& end) {
+SALTUS_FN with_rate<Real> distance_from_cubic(const with_rate<Real>& begin, const with_rate<Real>& middle,
+                                              const with_rate<Real>& end) {
   const Real value = Real(0.5) * fma(Real(0.5), begin.rate - end.rate, begin.value + end.value);
   const Real rate = fma(Real(0.75), end.value - begin.value, Real(-0.25) * (begin.rate + end.rate));
-  return max(abs(middle.value - value), Real(0.5) * abs(middle.rate - rate));
+  return {abs(middle.value - value), abs(middle.rate - rate)};
 }
-
-/// A guard on the way through a step, by its begin, middle and end.
-template <class E, class Real>
-struct guard_through_step {
-  with_rate<Real> begin, middle, end;  ///< rates are changes in half a step
-  Real largest;
-
-  SALTUS_FN guard_through_step(const instance<E, Real>& x, const trial<E, Real>& a, int i) {
-    const Real half = Real(0.5) * a.s.h;
-    begin = {x.constants.guard_values[i], half * x.rate[i]};
-    middle = {a.middle.value[i], a.middle.rate[i]};
-    end = {a.g.value[i], half * a.g.rate[i]};
-    largest = max(max(abs(begin.value), abs(end.value)), abs(middle.value));
-  }
-  SALTUS_FN Real off() const { return distance_from_cubic(begin, middle, end); }
-};
 
 /// Guards below this are zero: the side of one that is exactly zero is kept as the sign of the smallest number.
 template <class T>
@@ -136,43 +113,11 @@ inline constexpr double negligible_guard = 0x1p10 * limits<T>::smallest;
 /// The squared error of guards, by the largest of their errors. Only shorter steps mend an error above 1, at least as its fourth root,
 /// whatever the order of the method. Very short steps are not judged: a guard may jump.
 template <class E, class Real>
-SALTUS_FN rough_of<Real> squared_error_of_guards(const instance<E, Real>& x, const trial<E, Real>& a, Real error) {
+SALTUS_FN rough_of<Real> squared_error_of_guards(const instance<E, Real>& x, Real h, Real error) {
   using rough = rough_of<Real>;
-  const auto is_short = abs(a.s.h) <= Real(0x1p-20) * abs(x.t_end - x.t_begin);
+  const auto is_short = abs(h) <= Real(0x1p-20) * abs(x.t_end - x.t_begin);
   const rough r = to_rough(select(is_short, Real(0.0), error)), squared = r * r;
   return select(r > rough(1.0), squared * squared, squared);
-}
-
-/// The squared error of the guards between the ends of a step: how far each is, in the middle, from its cubic, over a quarter of its largest
-/// value and its error by the tolerated ones of the states.
-template <class E, class Real>
-SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, const trial<E, Real>& a,
-                                                    const tolerances<E, Real>& tol) {
-  constexpr double part = 0.25, rounding = 64.0 * limits<typename E::T>::epsilon;
-  const auto tolerated =
-      tolerated_errors_of_guards<E>(a.s.t + Real(0.5) * a.s.h, middle_of_step<E, Real>(a).y, x.constants, tol);
-  Real worst(0.0);
-  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-    const guard_through_step<E, Real> g(x, a, i);
-    const Real noise = fma(Real(rounding), g.largest + max(abs(g.begin.rate), abs(g.end.rate)), tolerated[i]);
-    Real off = g.off();
-    if constexpr (E::form::slides) off = select(E::form::slides_along(x.constants, i), Real(0.0), off);
-    worst = max(worst, off / (fma(Real(part), g.largest, noise) + Real(negligible_guard<typename E::T>)));
-  });
-  return squared_error_of_guards(x, a, worst);
-}
-
-/// True where the error of the guards between the ends of a step matters to the next step, which may be eight times as long. The error of
-/// the states says nothing of it: a guard may swing with time, or with a phase that grows evenly, within a step of any length. A guard
-/// that is linear in t and the states is a cubic.
-template <class E, class Real>
-SALTUS_FN mask_of<Real> bends_between(const instance<E, Real>& x, const trial<E, Real>& a) {
-  auto r = mask_of<Real>::all(false);
-  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-    const guard_through_step<E, Real> g(x, a, i);
-    r = r | (g.off() > Real(0x1p-20) * g.largest);
-  });
-  return r;
 }
 
 /// The squared error of a slide: how far the guards that watch for its end are, in the middle of the step, from the cubics through the ends
@@ -189,11 +134,12 @@ SALTUS_FN_COLD rough_of<Real> slide_error_squared(const instance<E, Real>& x, tr
     const int j = form::leaving_up + i;
     const with_rate<Real> begin{x.constants.guard_values[j], half * x.rate[j]};
     const with_rate<Real> end{a.g.value[j], half * a.g.rate[j]}, between{a.leaving.value[i], a.leaving.rate[i]};
-    off = max(off, distance_from_cubic(begin, between, end));
+    const auto distance = distance_from_cubic(begin, between, end);
+    off = max(off, max(distance.value, Real(0.5) * distance.rate));
   });
   const auto& at_start = x.constants.guard_values;
   const Real part = Real(100.0) * off / (at_start[form::leaving_up] + at_start[form::leaving_down]);
-  return squared_error_of_guards(x, a, select(form::is_sliding(x.constants), part, Real(0.0)));
+  return squared_error_of_guards(x, a.s.h, select(form::is_sliding(x.constants), part, Real(0.0)));
 }
 
 /// The system of the model alone, without the quantities that its form integrates behind the states.

@@ -156,7 +156,7 @@ SALTUS_FN_COLD rough_of<Real> error_of_series_squared(const instance<E, Real>& x
     const guard_beside_series<E, Real> g(x, a, i);
     worst = max(worst, g.off / (fma(Real(0.0625), g.largest, tolerated[i]) + Real(negligible_guard<typename E::T>)));
   });
-  return squared_error_of_guards(x, a, worst);
+  return squared_error_of_guards(x, a.s.h, worst);
 }
 
 /// True where a guard is off its series by more than rounding.

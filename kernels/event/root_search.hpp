@@ -77,7 +77,7 @@ SALTUS_FN_COLD suspected_guards<E, Real> suspect_unarmed(const instance<E, Real>
   if (none(where & unarmed)) return none_of_them;
   if constexpr (E::certified) return suspect_enclosures<E, Real>(x, step.guards.interpolant, step.delta);
   else if constexpr (detects_on_series<E>) return suspect_series(x, a);
-  else return suspect_guards(x, a);
+  else return suspect_guards(x, a, guards_in_middle(x, a));
 }
 
 /// The part of the step at which the first of the guards of `sides` that leaves its side and comes back before the end is beyond zero; 1

@@ -187,6 +187,7 @@ template <class E, class Real>
 struct suspected_guards {
   mask_of<Real> leaves;         ///< an armed guard may leave its side
   vec<Real, E::ng> comes_back;  ///< the side of a guard that is not armed, but may cross and come back; else 0
+  mask_of<Real> bends = mask_of<Real>::all(false);  ///< a guard is no cubic (`error_between_squared`)
 
   SALTUS_FN mask_of<Real> any_comes_back() const {
     auto r = mask_of<Real>::all(false);
@@ -206,10 +207,75 @@ struct suspected_guards {
   }
 };
 
-/// The guards that may leave their side, judged by their values and time derivatives at both ends and, on the cubic through the ends of the
-/// step, in the middle.
+/// The model's guards in the middle of a step, on the cubic through its ends; rates are changes in half a step.
 template <class E, class Real>
-SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, const trial<E, Real>& a) {
+SALTUS_FN auto guards_in_middle(const instance<E, Real>& x, const trial<E, Real>& a) {
+  const Real half = Real(0.5) * a.s.h;
+  const middle_of_step<E, Real> point(a);
+  return E::form::model_guards_through(a.s.t + half, half, point.y, point.dy, x.constants);
+}
+template <class E, class Real>
+using guards_in_middle_of = typename E::form::template rated<Real, E::form::model_guards>;
+
+/// What a step is judged by between its ends: a copy of parts of a trial, because the trial of a turn has to stay in registers.
+template <class E, class Real>
+struct between_ends {
+  static constexpr int guards = E::form::model_guards;
+  Real t, h;          ///< t in the middle
+  vec<Real, E::n> y;  ///< in the middle, on the cubic through the ends
+  vec<Real, guards> distance, largest,
+      fastest;  ///< of each guard: from its cubic; its largest value; its largest change in half a step
+
+  SALTUS_FN between_ends(const instance<E, Real>& x, const trial<E, Real>& a,
+                         const guards_in_middle_of<E, Real>& middle)
+      : t(a.s.t + Real(0.5) * a.s.h), h(a.s.h), y(middle_of_step<E, Real>(a).y) {
+    const Real half = Real(0.5) * h;
+    each<guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      const with_rate<Real> begin{x.constants.guard_values[i], half * x.rate[i]};
+      const with_rate<Real> between{middle.value[i], middle.rate[i]}, end{a.g.value[i], half * a.g.rate[i]};
+      const auto off = distance_from_cubic(begin, between, end);
+      distance[i] = max(off.value, Real(0.5) * off.rate);
+      if constexpr (E::form::slides)
+        distance[i] = select(E::form::slides_along(x.constants, i), Real(0.0), distance[i]);
+      largest[i] = max(max(abs(begin.value), abs(end.value)), abs(between.value));
+      fastest[i] = max(abs(begin.rate), abs(end.rate));
+    });
+  }
+  /// The largest distance of a guard over a quarter of its largest value and its `tolerated` error.
+  SALTUS_FN Real error(const vec<Real, guards>& tolerated) const {
+    constexpr double part = 0.25, rounding = 64.0 * limits<typename E::T>::epsilon;
+    Real worst(0.0);
+    each<guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real noise = fma(Real(rounding), largest[i] + fastest[i], tolerated[i]);
+      worst = max(worst, distance[i] / (fma(Real(part), largest[i], noise) + Real(negligible_guard<typename E::T>)));
+    });
+    return worst;
+  }
+};
+
+/// The squared error of the guards between the ends of a step. What the tolerated errors of the states make of a guard matters where the
+/// error is large.
+template <class E, class Real>
+SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, const between_ends<E, Real>& step,
+                                                    const tolerances<E, Real>& tol) {
+  constexpr double large = 0.0625;
+  vec<Real, E::form::model_guards> tolerated;
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { tolerated[i] = Real(0.0); });
+  Real error = step.error(tolerated);
+  if (const auto is_large = error > Real(large); any(is_large)) {
+    tolerated = tolerated_errors_of_guards<E>(step.t, step.y, x.constants, tol);
+    error = select(is_large, step.error(tolerated), error);
+  }
+  return squared_error_of_guards(x, step.h, error);
+}
+
+/// The guards that may leave their side, judged by their values and time derivatives at both ends and in the middle of the step. A guard
+/// `bends` if its error between the ends matters to the next step, which may be eight times as long. The error of the states says nothing
+/// of it: a guard may swing with time, or with a phase that grows evenly, within a step of any length. A guard that is linear in t and
+/// the states is a cubic.
+template <class E, class Real>
+SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                   const guards_in_middle_of<E, Real>& middle) {
   using form = typename E::form;
   const Real half = Real(0.5) * a.s.h;
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
@@ -227,8 +293,10 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, c
         leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
                            with_rate<Real>{end.value, end.rate + end.rate});
     } else {
-      const with_rate<Real> between{side * a.middle.value[i], side * a.middle.rate[i]};
+      const with_rate<Real> between{side * middle.value[i], side * middle.rate[i]};
       leaves = may_cross(begin, between, end);
+      const Real twice_off = fma(Real(0.5), begin.rate - end.rate, begin.value + end.value) - Real(2.0) * between.value;
+      r.bends = r.bends | (abs(twice_off) > Real(0x1p-19) * abs(between.value));
       if constexpr (form::slides) leaves = leaves & !form::slides_along(x.constants, i);
       r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return may_come_back(begin, between, end); });
     }
