@@ -19,8 +19,8 @@ struct knots {
 /// The defect of knots, in a sentence; empty: none. Their table has one curve, or several.
 std::string flaw_of(const knots& k, at_ends beyond, bool several = false);
 
-/// The coefficients [4] of each piece of each curve, in powers of the time since its first knot. Slopes of pchip are those of Fritsch
-/// and Butland, at the ends from three points, as in SciPy; a spline is natural, or periodic if the table is.
+/// The coefficients [4] of each piece of each curve, in powers of the time since its first knot. Slopes of pchip are
+/// those of Fritsch and Butland, at the ends from three points, as in SciPy; a spline is natural, or periodic if the table is.
 std::vector<double> coefficients_of(const knots& k, interpolation between, at_ends beyond);
 
 /// All tables of a run in the form that kernels take: one copy, shared by all copies of the plan.

@@ -97,7 +97,7 @@ struct middle_of_step {
   }
 };
 
-/// How far the cubic through the ends of a step is from a guard in its middle. Rates are changes in half a step.
+/// The distance of a guard from the cubic through the ends of a step, in the middle of the step. Rates are changes in half a step.
 template <class Real>
 SALTUS_FN with_rate<Real> distance_from_cubic(const with_rate<Real>& begin, const with_rate<Real>& middle,
                                               const with_rate<Real>& end) {
@@ -110,8 +110,8 @@ SALTUS_FN with_rate<Real> distance_from_cubic(const with_rate<Real>& begin, cons
 template <class T>
 inline constexpr double negligible_guard = 0x1p10 * limits<T>::smallest;
 
-/// The squared error of guards, by the largest of their errors. Only shorter steps mend an error above 1, at least as its fourth root,
-/// whatever the order of the method. Very short steps are not judged: a guard may jump.
+/// The squared error of guards, by the largest of their errors. An error above 1 is squared once more: it falls as h^4, and a method of high
+/// order would shorten the step too little. Very short steps are not judged: a guard may jump.
 template <class E, class Real>
 SALTUS_FN rough_of<Real> squared_error_of_guards(const instance<E, Real>& x, Real h, Real error) {
   using rough = rough_of<Real>;

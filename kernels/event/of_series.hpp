@@ -145,8 +145,8 @@ struct guard_beside_series {
   }
 };
 
-/// The squared error of the guards' series: at the end of a step, over a sixteenth of the larger value at both ends and the error by the
-/// tolerated ones of the states. The series does not see a corner of the guard within the step.
+/// The squared error of the guards' series at the end of a step. Each may be off by a sixteenth of the guard's larger value at both ends, plus
+/// what the tolerated errors of the states make of it. A series does not see a corner of its guard within the step.
 template <class E, class Real>
 SALTUS_FN_COLD rough_of<Real> error_of_series_squared(const instance<E, Real>& x, const trial<E, Real>& a,
                                                       const tolerances<E, Real>& tol) {

@@ -217,14 +217,16 @@ SALTUS_FN auto guards_in_middle(const instance<E, Real>& x, const trial<E, Real>
 template <class E, class Real>
 using guards_in_middle_of = typename E::form::template rated<Real, E::form::model_guards>;
 
-/// What a step is judged by between its ends: a copy of parts of a trial, because the trial of a turn has to stay in registers.
+/// The guards of a step between its ends. These are copies: a function that is not inlined and takes the trial itself would keep the trial of
+/// every turn in memory.
 template <class E, class Real>
 struct between_ends {
   static constexpr int guards = E::form::model_guards;
-  Real t, h;          ///< t in the middle
-  vec<Real, E::n> y;  ///< in the middle, on the cubic through the ends
-  vec<Real, guards> distance, largest,
-      fastest;  ///< of each guard: from its cubic; its largest value; its largest change in half a step
+  Real t, h;                   ///< t in the middle
+  vec<Real, E::n> y;           ///< in the middle, on the cubic through the ends
+  vec<Real, guards> distance;  ///< of each guard from its cubic, by its value or half of its rate
+  vec<Real, guards> largest;   ///< values
+  vec<Real, guards> fastest;   ///< changes in half a step
 
   SALTUS_FN between_ends(const instance<E, Real>& x, const trial<E, Real>& a,
                          const guards_in_middle_of<E, Real>& middle)
@@ -253,8 +255,8 @@ struct between_ends {
   }
 };
 
-/// The squared error of the guards between the ends of a step. What the tolerated errors of the states make of a guard matters where the
-/// error is large.
+/// The squared error of the guards between the ends of a step. Where it is large, the guards may be off by what the tolerated errors of the
+/// states make of them.
 template <class E, class Real>
 SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, const between_ends<E, Real>& step,
                                                     const tolerances<E, Real>& tol) {
