@@ -169,8 +169,16 @@ SALTUS_FN trial<E, Real> redo_step(instance<E, Real>& x, mask_of<Real>& active, 
 /// Detects in full: looks for the first root in the lanes of `active`, except those that repeat their step.
 template <class E, class Real>
 SALTUS_FN search<E, Real> search_step(instance<E, Real>& x, const trial<E, Real>& a, const searched_step<E, Real>& step,
-                                      mask_of<Real>& active, const tolerances<E, Real>& tol) {
+                                      hovering_guards<E, Real>& hovering, mask_of<Real>& active,
+                                      const tolerances<E, Real>& tol) {
   search<E, Real> s{armed_sides(x), step.begin, {}, mask_of<Real>::all(false)};
+  if constexpr (!E::certified && !detects_on_series<E> && E::form::model_guards > 0) {
+    const auto quiet = active & !any_crossed<E, Real>(s.side, a.g);
+    seldom(x, quiet, [&]() SALTUS_INLINE_LAMBDA {
+      hovering.find(x, a, step, quiet);
+      hovering.leave_out_of(s.side);
+    });
+  }
   look_for_roots<E, Real>(s, x, step, active);
   if constexpr (E::certified) {
     take_again<E, Real>(x, a, active & s.doubtful, tol);
@@ -243,9 +251,11 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // dense output, detect in full
   const auto interpolant = interpolate<typename E::Method>(step_system<E, Real>{x.constants, &tol}, a.s);
   const searched_step<E, Real> step(x, a, interpolant);
-  auto s = search_step(x, a, step, active, tol);
+  hovering_guards<E, Real> hovering;
+  auto s = search_step(x, a, step, hovering, active, tol);
   if constexpr (has_one_way_guards<E>) {
-    const auto suspected = suspect_unarmed(x, a, step, active);
+    auto suspected = suspect_unarmed(x, a, step, active);
+    hovering.leave_out_of(suspected.comes_back);
     const auto coming_back = active & suspected.any_comes_back();
     seldom(x, coming_back, [&]() SALTUS_INLINE_LAMBDA {
       active = active & !stop_on_the_way(x, a, step, s, suspected, coming_back, tol, run);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "number/degree.hpp"
 #include "number/dependence.hpp"
 
 namespace {
@@ -104,6 +105,30 @@ TEST(Dependence, LeavesValuesAsTheyAre) {
   EXPECT_EQ(sin(a).value.v, sin(row(0.25)).v);
   EXPECT_EQ((exp(b) / c).value.v, (exp(row(0.5)) / row(-0.75)).v);
   EXPECT_EQ(select(a < b, c, d).value.v, -0.75);
+}
+
+TEST(Degree, OfNumbersInTimeAndStates) {
+  using saltus::graded;
+  const auto degree = [](const graded& x) { return x.trace.of; };
+  const auto x = graded::input(0, 0.5), y = graded::input(1, -2.0);
+  const graded p = 3.0;
+  for (const auto& held : {p, p * p / 2.0, sin(p), max(p, graded(1.0)), select(p > 1.0, -1.0, 1.0)})
+    EXPECT_EQ(degree(held), 0);
+  for (const auto& linear : {x, -x, x - y, p * x + y / p - 1.0, fma(p, x, y), 0.0 * x, select(p > 1.0, x, y),
+                             select(p > 1.0 && !(p == 2.0), x, 1.0)})
+    EXPECT_EQ(degree(linear), 1);
+  for (const auto& other : {x * y, p / x, abs(x), sin(x), min(x, y), pow(x, p), floor(x), fma(x, y, p),
+                            select(x > y, x, y), select(x > 0.0 || p > 1.0, p, x)})
+    EXPECT_EQ(degree(other), 2);
+}
+
+TEST(Degree, IsUnknownWhereAModelBranches) {
+  const auto x = saltus::graded::input(0, 0.5);
+  saltus::has_branched = false;
+  EXPECT_EQ(select(x > 0.0, x, x).value.v, 0.5);
+  EXPECT_FALSE(saltus::has_branched);
+  EXPECT_TRUE(any(x > 0.0));
+  EXPECT_TRUE(saltus::has_branched);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ TEST(tableaus, residuals_of_every_method) {
     if (M::embedded_order > 0) print_row("embedded", r.embedded, M::embedded_order);
     if (M::two_errors) print_row("embedded3", r.embedded3, M::embedded3_order);
     print_row("dense", r.dense, M::dense_order);
+    if (M::middle_order > 3) print_row("middle", r.middle, M::middle_order);
     EXPECT_EQ(defect_of(tableau<M>()), defect::none);
   });
 }
@@ -170,6 +171,12 @@ struct dense_row_forgotten : methods::tsitouras_5 {
 struct dense_too_low : methods::dormand_prince_8 {
   static constexpr int dense_order = 6;
 };
+struct middle_too_high : methods::fehlberg_8 {
+  static constexpr int middle_order = 6;
+};
+struct middle_too_low : methods::dormand_prince_8 {
+  static constexpr int middle_order = 5;
+};
 struct fsal_denied : methods::bogacki_shampine_3 {
   static constexpr bool fsal = false;
 };
@@ -199,6 +206,8 @@ static_assert(claim<embedded3_too_high> == defect::embedded);
 static_assert(claim<dense_too_high> == defect::dense);
 static_assert(claim<dense_row_forgotten> == defect::dense);
 static_assert(claim<dense_too_low> == defect::understated);
+static_assert(claim<middle_too_high> == defect::middle);
+static_assert(claim<middle_too_low> == defect::understated);
 static_assert(claim<fsal_denied> == defect::fsal);
 static_assert(claim<fsal_claimed> == defect::fsal);
 static_assert(claim<estimate_denied> == defect::no_estimate);

@@ -28,6 +28,16 @@ std::string series_text(const plan& p) {
                     p.model.name, 1 + p.model.output_series + (p.backward ? 4 : 0), 1 + p.model.output_numbers);
   return text;
 }
+/// The text that tells a module which guards are linear.
+std::string linear_guards_text(const model& m) {
+  const auto is_linear = [](const guard& g) { return g.linear; };
+  if (std::none_of(m.guards.begin(), m.guards.end(), is_linear)) return {};
+  std::vector<bool> all;
+  std::transform(m.guards.begin(), m.guards.end(), std::back_inserter(all), is_linear);
+  return fmt::format(
+      "template <> inline constexpr saltus::guards_that_are_linear<{}> saltus::linear_guards<::{}>{{{{{}}}}};\n",
+      all.size(), m.name, fmt::join(all, ", "));
+}
 /// The text that tells a module the offsets of equations of any order.
 std::string offsets_text(const model& m) {
   if (!m.offsets) return {};
@@ -112,7 +122,8 @@ std::string engine_name(const plan& p) {
 }
 
 std::string engine_text(const plan& p) {
-  return elimination_text(p.model) + offsets_text(p.model) + series_text(p) + engine_name(p);
+  return elimination_text(p.model) + offsets_text(p.model) + series_text(p) + linear_guards_text(p.model) +
+         engine_name(p);
 }
 
 namespace {

@@ -30,6 +30,7 @@ struct guard {
   bool terminal;
   std::string about;
   bool slides = false;  ///< the solution may slide along it
+  bool linear = false;  ///< known to be linear in t and the states
 };
 
 /// A constraint of a mechanical system.

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 29;
+inline constexpr int version = 30;
 
 using saltus::equations;
 using enum equations;
@@ -32,6 +32,7 @@ struct guard {
   int sidedness;  ///< abi::sidedness
   int terminal;   ///< 1: the instance ends at this event
   int slides;     ///< 1: the solution may slide along it
+  int linear;     ///< 1: it is known to be linear in t and the states
   const char* about;
 };
 

@@ -82,7 +82,7 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   return worst;
 }
 
-/// The middle of a step, on the cubic through its ends: y, and its change in half a step.
+/// The middle of a step: y, on the cubic through its ends unless the method knows better; and its change in half a step, on that cubic.
 template <class E, class Real>
 struct middle_of_step {
   vec<Real, E::n> y, dy;
@@ -94,16 +94,26 @@ struct middle_of_step {
       y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
       dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
     });
+    if constexpr (knows_middle<typename E::Method>) {
+      const auto off = middle_off_cubic(a.s);
+      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = y[i] + off[i]; });
+    }
   }
 };
+
+/// The middle of the cubic through two points. Rates are changes in half of the distance.
+template <class Real>
+SALTUS_FN with_rate<Real> middle_of_cubic(const with_rate<Real>& begin, const with_rate<Real>& end) {
+  return {Real(0.5) * fma(Real(0.5), begin.rate - end.rate, begin.value + end.value),
+          fma(Real(0.75), end.value - begin.value, Real(-0.25) * (begin.rate + end.rate))};
+}
 
 /// The distance of a guard from the cubic through the ends of a step, in the middle of the step. Rates are changes in half a step.
 template <class Real>
 SALTUS_FN with_rate<Real> distance_from_cubic(const with_rate<Real>& begin, const with_rate<Real>& middle,
                                               const with_rate<Real>& end) {
-  const Real value = Real(0.5) * fma(Real(0.5), begin.rate - end.rate, begin.value + end.value);
-  const Real rate = fma(Real(0.75), end.value - begin.value, Real(-0.25) * (begin.rate + end.rate));
-  return {abs(middle.value - value), abs(middle.rate - rate)};
+  const auto cubic = middle_of_cubic(begin, end);
+  return {abs(middle.value - cubic.value), abs(middle.rate - cubic.rate)};
 }
 
 /// Guards below this are zero: the side of one that is exactly zero is kept as the sign of the smallest number.

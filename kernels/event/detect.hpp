@@ -1,9 +1,10 @@
 // Detection in full: on the dense output of one step, the earliest interval in which an armed guard leaves its side.
 //
-// The step is examined in a few pieces (more for methods of high order, whose steps are long). A guard that has changed sides in a piece
-// has crossed. A guard may also show a dip: by its slopes at the ends of the piece, or by a minimum of its cubic Hermite interpolant
-// inside, before a crossing or between two points on its own side. Such a dip is followed to its bottom, so that two roots, and the first
-// of three, are found too. The result is a bracket [lo, hi]: no guard has left its side at lo, one has at hi.
+// The step is divided into pieces until each guard stays on its side in a piece, or falls throughout: by the coefficients of the cubic through
+// the ends of the piece, with allowance for how far the guard was off the cubic of the undivided piece. Where neither is certain in the
+// narrowest pieces, a guard may show a dip: by its slopes at the ends of the piece, or by a minimum of its cubic inside, before a crossing or
+// between two points on its own side. Such a dip is followed to its bottom, so that two roots, and the first of three, are found too. The
+// result is a bracket [lo, hi]: no guard has left its side at lo, one has at hi.
 #pragma once
 
 #include "event/quick.hpp"
@@ -174,61 +175,143 @@ SALTUS_FN Real guess_root(const vec<Real, E::ng>& side, const guards_at<E, Real>
   return select(is_safe, fma(-root, width, b.s), Real(-1.0));
 }
 
+/// A guard on a piece of a step by its values and changes at both ends, seen from its side. In the middle it may be off the cubic through
+/// the ends, which changes the middle Bernstein coefficient of the piece as a quartic by up to `off`.
+template <class Real>
+struct guard_on_piece {
+  Real g0, r0, g1, r1, off;
+
+  /// The coefficients of the piece are positive.
+  SALTUS_FN mask_of<Real> stays() const {
+    const Real first = fma(Real(1.0 / 3.0), r0, g0), last = fma(Real(-1.0 / 3.0), r1, g1);
+    return (min(min(first, last), g1) >= Real(0.0)) & (first + last >= off + off) &
+           ((g1 > Real(0.0)) | !(r1 < Real(0.0)));
+  }
+  /// Those of its derivative are negative.
+  SALTUS_FN mask_of<Real> falls() const {
+    const Real middle = Real(2.0) * (Real(3.0) * (g1 - g0) - (r0 + r1));
+    const Real larger = max(r0, r1);
+    return (larger < Real(0.0)) & (larger + middle < Real(-12.0) * off);
+  }
+};
+
+/// The piece of a step that is being searched, and how far the guards may be off their cubics there.
+template <class E, class Real>
+struct searched_piece {
+  guards_at<E, Real> a, b, next;  ///< its ends, and a known point behind it
+  vec<Real, E::ng> off;
+  Real pieces = Real(0.5);  ///< of twice its width, in what is searched
+
+  SALTUS_FN searched_piece(const guards_at<E, Real>& begin, const guards_at<E, Real>& end)
+      : a(begin), b(end), next(end) {}
+  SALTUS_FN Real width() const { return b.s - a.s; }
+  SALTUS_FN Real middle() const { return fma(Real(0.5), width(), a.s); }
+  SALTUS_FN guard_on_piece<Real> guard(int i, Real side) const {
+    const Real pace = side * width();
+    return {side * a.g.value[i], pace * a.g.rate[i], side * b.g.value[i], pace * b.g.rate[i], off[i]};
+  }
+  /// Goes on with its first half, up to `middle`, where it is known by now how far the guards are off the cubics of the whole.
+  SALTUS_FN void divide(const guards_at<E, Real>& middle, mask_of<Real> where) {
+    const Real half = Real(0.5) * width();
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      assign_where(
+          where, off[i],
+          halves_of_guard<Real>({a.g.value[i], half * a.g.rate[i]}, {middle.g.value[i], half * middle.g.rate[i]},
+                                {b.g.value[i], half * b.g.rate[i]})
+              .off);
+    });
+    next = select<E, Real>(where, b, next);
+    b = select<E, Real>(where, middle, b);
+    assign_where(where, pieces, pieces + pieces);
+  }
+  /// Goes on behind it: up to the known point, up to the end, or, in the lanes returned, up to `further`, which is to be evaluated.
+  SALTUS_FN mask_of<Real> advance(mask_of<Real> where, const guards_at<E, Real>& end, Real& further) {
+    const Real last = width(), place = b.s * pieces;
+    const auto known = next.s > b.s, doubles = floor(place) == place;
+    further = b.s + select(doubles, last + last, last);
+    const auto is_new = where & !known & (further < end.s - Real(0.25) * last), grows = where & !known & doubles;
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(grows, off[i], Real(16.0) * off[i]); });
+    assign_where(grows, pieces, Real(0.5) * pieces);
+    a = select<E, Real>(where, b, a);
+    b = select<E, Real>(where, select<E, Real>(known, next, end), b);
+    return is_new;
+  }
+};
+
+/// Looks for a dip of guard i over a piece, where the cubic through its ends leaves one possible. `keep_first(lanes, s)` is told the points at
+/// which the guard has left its side.
+template <class E, class Real, class KeepFirst>
+SALTUS_FN_COLD void look_for_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
+                                 const searched_piece<E, Real>& piece, mask_of<Real> where,
+                                 const KeepFirst& keep_first) {
+  const auto& [g0, r0, g1, r1, off] = piece.guard(i, side[i]);
+  const auto crossed = has_crossed(side[i], piece.b.g.value[i], piece.b.g.rate[i]);
+  const auto plain = where & !crossed & (r0 < Real(0.0)) & (r1 > Real(0.0));
+  // A dip that the slopes at the ends do not show: before a crossing, or beside a maximum of the guard.
+  const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
+  const auto hidden = where & !plain & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
+  if (none(plain | hidden)) return;
+  guards_at<E, Real> from = piece.a, to = piece.b;
+  if (any(hidden)) {
+    const auto between = on_step(select(hidden, fma(piece.width(), cubic.inflection, from.s), from.s));
+    keep_first(hidden & (side[i] * between.g.value[i] < Real(0.0)), between.s);
+    from = select<E, Real>(hidden & !cubic.minimum_first, between, from);
+    to = select<E, Real>(hidden & cubic.minimum_first, between, to);
+  }
+  const auto falls_and_rises = (side[i] * from.g.rate[i] < Real(0.0)) & (side[i] * to.g.rate[i] > Real(0.0));
+  const auto bottom = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
+  keep_first(bottom.found, bottom.hi);
+}
+
 /// The first bracket between two points of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the
-/// step, or a crossing that was passed silently), and its end.
+/// step, or a crossing that was passed silently), and its end. A piece in which each guard stays on its side or falls throughout is settled;
+/// others are divided, down to the narrowest.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect(instance<E, Real>& x, const guards_on_step<E, Real>& on_step,
                                        const vec<Real, E::ng>& side, const guards_at<E, Real>& begin,
                                        const guards_at<E, Real>& end, mask_of<Real> where) {
-  constexpr int pieces = E::Method::order >= 7 ? 8 : 4;
+  constexpr double narrowest = 1.0 / 32;
+  constexpr int most = 256;
   bracket<E, Real> r{mask_of<Real>::all(false), Real(0.0), Real(1.0)};
-  guards_at<E, Real> a = begin, before = begin, beyond = end;
+  searched_piece<E, Real> piece(begin, end);
   const auto keep_first = [&](mask_of<Real> m, Real s) SALTUS_INLINE_LAMBDA {
     assign_where(m, r.hi, select(r.found, min(r.hi, s), s));
     r.found = r.found | m;
   };
-  for (int piece = 1; piece <= pieces && any(where & !r.found); ++piece) {
-    const guards_at<E, Real> b = piece == pieces ? end : on_step(Real(piece * (1.0 / pieces)));
-    const mask_of<Real> open = where & !r.found & (b.s > a.s);
-    const Real width = b.s - a.s;
-    assign_where(open, r.lo, a.s);
-    const auto across = open & any_crossed<E, Real>(side, b.g);
-    keep_first(across, b.s);
-    before = select<E, Real>(across, a, before);
-    beyond = select<E, Real>(across, b, beyond);
-    const auto look_for_dip = [&](int i) SALTUS_INLINE_LAMBDA {
-      const auto watched = open & (side[i] != Real(0.0));
-      const auto plain = watched & !has_crossed(side[i], b.g.value[i], b.g.rate[i]) &
-                         (side[i] * a.g.rate[i] < Real(0.0)) & (side[i] * b.g.rate[i] > Real(0.0));
-      // A dip that the slopes at the ends do not show: before a crossing, or beside a maximum of the guard.
-      const Real g0 = side[i] * a.g.value[i], r0 = side[i] * width * a.g.rate[i];
-      const Real g1 = side[i] * b.g.value[i], r1 = side[i] * width * b.g.rate[i];
-      const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
-      const auto falls = max(max(r0, r1), Real(3.0) * (g1 - g0) - (r0 + r1)) < Real(0.0);  // throughout
-      const auto doubtful = watched & !plain & !excluded & !falls;
-      if (none(plain | doubtful)) return;
-      const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
-      if constexpr (E::is_quick)
-        return leave_to_full(x, plain | (doubtful & cubic.has_minimum & is_inside(cubic.inflection)));
-      const auto hidden = doubtful & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
-      if (none(plain | hidden)) return;
-      guards_at<E, Real> from = a, to = b;
-      if (any(hidden)) {
-        const auto between = on_step(select(hidden, fma(width, cubic.inflection, a.s), a.s));
-        keep_first(hidden & (side[i] * between.g.value[i] < Real(0.0)), between.s);
-        from = select<E, Real>(hidden & !cubic.minimum_first, between, a);
-        to = select<E, Real>(hidden & cubic.minimum_first, between, b);
-      }
-      const auto falls_and_rises = (side[i] * from.g.rate[i] < Real(0.0)) & (side[i] * to.g.rate[i] > Real(0.0));
-      const auto bottom = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
-      keep_first(bottom.found, bottom.hi);
+  auto open = where & (end.s > begin.s);
+  piece.divide(on_step(piece.middle()), open);
+  for (int pieces = 0; pieces < most && any(open); ++pieces) {
+    auto doubtful = mask_of<Real>::all(false);
+    const auto judge = [&](int i) SALTUS_INLINE_LAMBDA {
+      const auto guard = piece.guard(i, side[i]);
+      doubtful = doubtful | ((side[i] != Real(0.0)) & !(guard.stays() | guard.falls()));
     };
-    if constexpr (E::is_quick) each<E::ng>(look_for_dip);  // so short that it is not worth a loop
+    if constexpr (E::is_quick) each<E::ng>(judge);  // so short that it is not worth a loop
     else
-      for (int i = 0; i < E::ng; ++i) look_for_dip(i);
-    a = select<E, Real>(b.s > a.s, b, a);
+      for (int i = 0; i < E::ng; ++i) judge(i);
+    auto divides = open & doubtful;
+    seldom(x, divides, [&]() SALTUS_INLINE_LAMBDA {
+      divides = divides & (piece.width() > Real(narrowest));
+      const auto narrow = open & doubtful & !divides;
+      for (int i = 0; i < E::ng && any(narrow); ++i)
+        look_for_dip<E, Real>(on_step, side, i, piece, narrow & (side[i] != Real(0.0)), keep_first);
+    });
+    if constexpr (E::is_quick) open = open & !doubtful;
+    keep_first(open & !divides & any_crossed<E, Real>(side, piece.b.g), piece.b.s);
+    assign_where(open & r.found, r.lo, piece.a.s);
+    open = open & !r.found & (divides | (piece.b.s < end.s));
+    if (none(open)) break;
+    divides = divides & open;
+    const Real middle = piece.middle();
+    Real further;
+    const auto is_new = piece.advance(open & !divides, end, further);
+    if (any(divides | is_new)) {
+      const auto found = on_step(select(divides, middle, further));
+      piece.divide(found, divides);
+      piece.b = select<E, Real>(is_new, found, piece.b);
+    }
   }
-  r.guess = guess_root<E, Real>(side, before, beyond);
+  r.guess = guess_root<E, Real>(side, piece.a, piece.b);
   return r;
 }
 

@@ -11,13 +11,31 @@
 
 namespace saltus {
 
+/// Where a root of the interpolant does not exist, the point goes on to `hi`, at which the interpolant has a guard across, if none is across
+/// there either. A guard that stays near zero would else stop every step at the first of such roots.
+template <class E, class Real>
+SALTUS_FN_COLD void pass_spurious(const location<E, Real>& l, Real hi, mask_of<Real> where) {
+  landing<E, Real>& p = l.p;
+  const Real here = p.s.h, there = hi * l.step.s.h;
+  auto tried = where & (there > here), lost = mask_of<Real>::all(false);
+  aim<Real> target{tried, Real(0.0), Real(-1.0), Real(0.0), tried};
+  step_to(l, there, tried, lost, target);
+  p.broken = p.broken & !where;
+  auto returns = where & (there > here) & (target.across | !tried);
+  lost = mask_of<Real>::all(false);
+  if (any(returns)) step_to(l, here, returns, lost, target);
+}
+
 /// Locates the event in every lane in `where`, whose step has a crossing in the bracket b of its dense output and none before `from`.
 template <class E, class Real>
 SALTUS_FN_COLD void locate(const location<E, Real>& l, const guards_on_step<E, Real>& on_step, Real from,
                            bracket<E, Real> b, mask_of<Real> where) {
   landing<E, Real>& p = l.p;
+  const Real b_hi = b.hi;
   const auto first = root_on_dense<E, Real>(on_step, l.side, b, where);
   auto target = approach(l, from, first.theta, b.hi, where);
+  if constexpr (!E::is_quick)
+    if (any(where & p.spurious)) pass_spurious(l, b_hi, where & p.spurious);
   const auto there = where & !p.spurious & !p.failed & !p.broken;
   auto concurrent = mask_of<Real>::all(false);
   if (any(l.tol.concurrency_time > Real(0.0))) {

@@ -63,6 +63,37 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const se
   assign_where(where, s.found.guess, onward.guess);
 }
 
+/// Guards that hover at zero: their values at the ends and in the middle of the step, and their changes over half of it by their rates there,
+/// are within some local errors of the states. All their crossings within the step are noise.
+template <class E, class Real>
+struct hovering_guards {
+  vec<Real, E::ng> hovers;  ///< 1 for these, in the lanes for which they were found
+
+  SALTUS_FN hovering_guards() {
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { hovers[i] = Real(0.0); });
+  }
+  SALTUS_FN_COLD void find(const instance<E, Real>& x, const trial<E, Real>& a, const searched_step<E, Real>& step,
+                           mask_of<Real> where) {
+    constexpr double some = 4.0;
+    const Real middle(0.5);
+    const auto g = step.guards(middle).g;
+    const auto local = local_error(a.s);
+    const auto error = errors_of_guards<E>(fma(middle, a.s.h, a.s.t), step.guards.interpolant(middle), x.constants,
+                                           [&](int i) SALTUS_INLINE_LAMBDA { return local[i]; });
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto& begin = step.begin.g;
+      const auto& end = step.end.g;
+      const Real largest = max(abs(g.value[i]), max(abs(begin.value[i]), abs(end.value[i])));
+      const Real fastest = max(abs(g.rate[i]), max(abs(begin.rate[i]), abs(end.rate[i])));
+      hovers[i] = select(where & (largest + middle * fastest <= Real(some) * error[i]), Real(1.0), Real(0.0));
+    });
+  }
+  /// Leaves them out of a search for guards that leave these sides.
+  SALTUS_FN void leave_out_of(vec<Real, E::ng>& sides) const {
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { sides[i] = select(hovers[i] > Real(0.5), Real(0.0), sides[i]); });
+  }
+};
+
 /// The guards that may leave and come back in a step that is landed, if any guard in the lanes of `where` is not armed: the same result as
 /// while sailing.
 template <class E, class Real>

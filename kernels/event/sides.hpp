@@ -140,34 +140,67 @@ SALTUS_FN mask_of<Real> may_dip(const with_rate<Real>& a, const with_rate<Real>&
   return may_dip(falling, rising);
 }
 
-/// The same with the value at `middle`: judged by two cubics, whose coefficients on both sides of it are g + change/3 and g - change/3.
+/// A guard over a step, or a piece of one, by its values at both ends and in the middle: two cubics, and how far it may be off them. Where it
+/// is off the cubic through the ends by d in the middle, a constant fourth derivative means that it is off its halves by d/16 in their
+/// middles. This changes one Bernstein coefficient of each half as a quartic, the middle one, by d/6. The fourth derivative is not constant.
 template <class Real>
-SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real>& middle, const with_rate<Real>& b) {
-  const Real first = fma(Real(1.0 / 3.0), a.rate, a.value), last = fma(Real(-1.0 / 3.0), b.rate, b.value);
-  const Real least = min(min(first, fma(Real(-1.0 / 3.0), abs(middle.rate), middle.value)), min(last, b.value));
-  const auto excluded = (least >= Real(0.0)) & ((b.value > Real(0.0)) | !(b.rate < Real(0.0)));
-  return (!excluded) | may_dip(a, middle, b);
+struct halves_of_guard {
+  with_rate<Real> a, middle, b;
+  Real off;  ///< twelve times d/6: of random polynomials along long steps, few need more
+
+  /// With the middle on the cubic through the ends, or somewhere else.
+  SALTUS_FN halves_of_guard(const with_rate<Real>& begin, const with_rate<Real>& end)
+      : a(begin), middle(middle_of_cubic(begin, end)), b(end), off(0.0) {}
+  SALTUS_FN halves_of_guard(const with_rate<Real>& begin, const with_rate<Real>& between, const with_rate<Real>& end)
+      : a(begin), middle(between), b(end) {
+    const auto d = distance_from_cubic(begin, between, end);
+    off = Real(2.0) * max(d.value, Real(0.5) * d.rate);
+  }
+
+  /// The coefficients of the cubics on both sides of their ends.
+  SALTUS_FN Real first() const { return fma(Real(1.0 / 3.0), a.rate, a.value); }
+  SALTUS_FN Real before_middle() const { return fma(Real(-1.0 / 3.0), middle.rate, middle.value); }
+  SALTUS_FN Real behind_middle() const { return fma(Real(1.0 / 3.0), middle.rate, middle.value); }
+  SALTUS_FN Real last() const { return fma(Real(-1.0 / 3.0), b.rate, b.value); }
+};
+
+/// The same by these halves.
+template <class Real>
+SALTUS_FN mask_of<Real> may_cross(const halves_of_guard<Real>& g) {
+  const Real first = g.first(), before = g.before_middle(), behind = g.behind_middle(), last = g.last();
+  const Real least = min(min(first, min(before, behind)), min(last, g.b.value));
+  const auto excluded = (least >= Real(0.0)) & (min(first + before, behind + last) >= g.off + g.off) &
+                        ((g.b.value > Real(0.0)) | !(g.b.rate < Real(0.0)));
+  return (!excluded) | may_dip(g.a, g.middle, g.b);
 }
 
 /// True if a guard, seen from a side from which it cannot fire, may leave that side and come back to it. Judged by the signs of the
-/// Bernstein coefficients of the two cubics: they have at least as many changes as the cubics have roots.
+/// Bernstein coefficients of the two halves: they have at least as many changes as the halves have roots.
 template <class Real>
-SALTUS_FN mask_of<Real> may_come_back(const with_rate<Real>& a, const with_rate<Real>& middle,
-                                      const with_rate<Real>& b) {
+SALTUS_FN mask_of<Real> may_come_back(const halves_of_guard<Real>& g) {
+  const auto& [a, middle, b, off] = g;
   const auto comes_at_end = (b.value == Real(0.0)) & (b.rate > Real(0.0));
-  const Real third(1.0 / 3.0);
-  const Real in_order[] = {fma(third, a.rate, a.value), fma(-third, middle.rate, middle.value), middle.value,
-                           fma(third, middle.rate, middle.value), fma(-third, b.rate, b.value)};
+  const Real half(0.5), none(0.0), first = g.first(), before = g.before_middle(), behind = g.behind_middle(),
+                                   last = g.last();
+  const Real in_order[] = {first, half * (first + before), before, middle.value, behind, half * (behind + last), last};
+  const Real may_be_off[] = {none, off, none, none, none, off, none};
   auto comes_back = mask_of<Real>::all(false);
   Real most = select(comes_at_end, Real(limits<scalar_of<Real>>::smallest), b.value);  // of the later coefficients
-  for (int k = 4; k >= 0; --k) {
-    comes_back = comes_back | ((in_order[k] < Real(0.0)) & (most > Real(0.0)));
-    most = max(most, in_order[k]);
+  for (int k = 6; k >= 0; --k) {
+    comes_back = comes_back | ((in_order[k] - may_be_off[k] < Real(0.0)) & (most > Real(0.0)));
+    most = max(most, in_order[k] + may_be_off[k]);
   }
   // Shapes that the cubics miss: a dip on its side, or a hump beyond it.
   const auto humped = (middle.value < Real(0.0)) & (b.value < Real(0.0)) &
                       may_dip(with_rate<Real>{-middle.value, -middle.rate}, with_rate<Real>{-b.value, -b.rate});
   return comes_back | may_dip(a, middle, b) | humped;
+}
+
+/// True if guard i is linear in t and the states: its error is that of the states, and on the cubic through the ends of a step it is the
+/// cubic through its own values there.
+template <class E>
+SALTUS_FN constexpr bool is_linear(int i) {
+  return E::form::traits(i).linear;
 }
 
 /// True if guard i may go back over zero without an event. The engine's own guards are not examined beyond zero: they end a slide.
@@ -236,7 +269,7 @@ struct between_ends {
       const with_rate<Real> begin{x.constants.guard_values[i], half * x.rate[i]};
       const with_rate<Real> between{middle.value[i], middle.rate[i]}, end{a.g.value[i], half * a.g.rate[i]};
       const auto off = distance_from_cubic(begin, between, end);
-      distance[i] = max(off.value, Real(0.5) * off.rate);
+      distance[i] = is_linear<E>(i) ? Real(0.0) : max(off.value, Real(0.5) * off.rate);
       if constexpr (E::form::slides)
         distance[i] = select(E::form::slides_along(x.constants, i), Real(0.0), distance[i]);
       largest[i] = max(max(abs(begin.value), abs(end.value)), abs(between.value));
@@ -273,8 +306,7 @@ SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, 
 
 /// The guards that may leave their side, judged by their values and time derivatives at both ends and in the middle of the step. A guard
 /// `bends` if its error between the ends matters to the next step, which may be eight times as long. The error of the states says nothing
-/// of it: a guard may swing with time, or with a phase that grows evenly, within a step of any length. A guard that is linear in t and
-/// the states is a cubic.
+/// of it: a guard may swing with time, or with a phase that grows evenly, within a step of any length. A linear guard does not bend.
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, const trial<E, Real>& a,
                                                    const guards_in_middle_of<E, Real>& middle) {
@@ -290,17 +322,20 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, c
       if constexpr (form::slides) {
         const int j = i - form::leaving_up;
         const with_rate<Real> between{a.leaving.value[j], a.leaving.rate[j]};
-        leaves = form::is_sliding(x.constants) & may_cross(begin, between, end);
+        leaves = form::is_sliding(x.constants) & may_cross(halves_of_guard<Real>(begin, between, end));
       } else
         leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
                            with_rate<Real>{end.value, end.rate + end.rate});
     } else {
       const with_rate<Real> between{side * middle.value[i], side * middle.rate[i]};
-      leaves = may_cross(begin, between, end);
-      const Real twice_off = fma(Real(0.5), begin.rate - end.rate, begin.value + end.value) - Real(2.0) * between.value;
-      r.bends = r.bends | (abs(twice_off) > Real(0x1p-19) * abs(between.value));
+      const bool is_cubic = is_linear<E>(i) && !knows_middle<typename E::Method>;
+      const auto halves = is_cubic ? halves_of_guard<Real>(begin, end) : halves_of_guard<Real>(begin, between, end);
+      leaves = may_cross(halves);
+      if (!is_linear<E>(i))
+        r.bends =
+            r.bends | (abs(between.value - middle_of_cubic(begin, end).value) > Real(0x1p-20) * abs(between.value));
       if constexpr (form::slides) leaves = leaves & !form::slides_along(x.constants, i);
-      r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return may_come_back(begin, between, end); });
+      r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return may_come_back(halves); });
     }
     r.leaves = r.leaves | (armed<E>(i, g0) & leaves);
   });

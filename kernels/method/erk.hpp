@@ -139,6 +139,14 @@ requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> local_error(const stages<M
   return r;
 }
 
+/// The middle of a step minus that of the cubic through its ends, from its stages.
+template <class Method, class Real, int n>
+requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> middle_off_cubic(const stages<Method, Real, n>& s) {
+  auto r = detail::combine<Method::stages>(s.k, [](auto j) { return Method::middle[decltype(j)::value]; });
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = s.h * r[i]; });
+  return r;
+}
+
 /// Builds the dense output of a step, evaluating the method's extra stages if it has any.
 template <class Method, class F, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f,

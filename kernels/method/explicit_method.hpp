@@ -51,6 +51,10 @@ struct explicit_method {
   static constexpr double d[1][1] = {{0.0}};
   /// Order of the nested form above: its local error is O(h^(dense_order + 1)).
   static constexpr int dense_order = 3;
+  /// y + h sum_i middle_i k_i, on top of the cubic Hermite polynomial in the middle of the step: its order by the stages of the step alone.
+  /// 3: that polynomial.
+  static constexpr int middle_order = 3;
+  static constexpr double middle[1] = {0.0};
 };
 
 ///  A method that does not keep its stages, but adds them up at once in two registers (method/low_storage.hpp):

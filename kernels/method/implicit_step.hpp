@@ -73,6 +73,18 @@ requires(!Method::is_explicit) SALTUS_FN dense_output<Method, Real, n> interpola
   return q;
 }
 
+/// The middle of a step minus that of the cubic through its ends.
+template <class Method, class Real, int n>
+requires(!Method::is_explicit) SALTUS_FN vec<Real, n> middle_off_cubic(const stages<Method, Real, n>& s) {
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    r[i] = s.extra[Method::dense_rows - 1][i];
+    for (int j = Method::dense_rows - 2; j >= 0; --j) r[i] = fma(Real(0.5), r[i], s.extra[j][i]);
+    r[i] = Real(0.0625) * r[i];
+  });
+  return r;
+}
+
 namespace detail {
 
 /// Default for the change of a step before it is judged: none.

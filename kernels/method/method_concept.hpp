@@ -19,6 +19,7 @@
 //     error_norm_squared<Method, Norm>(s, rtol, atol)     of the step s: it is accepted if this is <= 1
 //     local_error(s)                                the error estimate, component by component
 //     interpolate<Method>(f, s)                     the dense output, of any type that is_interpolant (method/dense_output.hpp)
+//     middle_off_cubic(s)                           the middle of the step, where the method `knows_middle`
 //
 // The result of a step is `stages<Method, Real, n>`: t, h, y, y1, f0(), f1(), set_end_slope(i, slope), take(from, where).
 // Location moves the end of a step by a small part of it and sets y1, h and the slope there. `interpolate` must then follow the same
@@ -54,6 +55,13 @@ concept keeps_stages = Method::is_explicit && !Method::is_low_storage && !Method
 /// Methods that find the solution's Taylor series: method/taylor_step.hpp. One series serves steps of any length.
 template <class Method>
 concept is_series_method = Method::is_explicit && Method::is_series;
+
+/// True if the middle of a step is known better than by the cubic through its ends, without an evaluation: middle_off_cubic(s).
+template <class Method>
+inline constexpr bool knows_middle = [] {
+  if constexpr (Method::is_explicit) return Method::middle_order > 3;
+  else return Method::dense_rows > 0;
+}();
 
 /// Right-hand-side evaluations of one explicit step whose f(t, y) is known.
 template <class Method>

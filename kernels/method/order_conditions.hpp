@@ -86,7 +86,8 @@ struct tableau {
   static constexpr int stages = own + (Method::fsal ? 0 : 1);
   static constexpr int f1 = Method::fsal ? Method::stages - 1 : own;
   static constexpr int rows = Method::dense_rows;
-  static constexpr int orders[] = {Method::order, Method::embedded_order, Method::embedded3_order, Method::dense_order};
+  static constexpr int orders[] = {Method::order, Method::embedded_order, Method::embedded3_order, Method::dense_order,
+                                   Method::middle_order};
   static_assert(Method::fsal || rows + Method::extra_stages == 0,
                 "a method with dense output of its own has f1 as its last stage: write it as FSAL");
 
@@ -107,6 +108,7 @@ struct tableau {
   double e[stages] = {};
   double e3[stages] = {};
   double d[rows + 1][stages] = {};  // one row too many: an array has at least one
+  double middle[stages] = {};
 
   constexpr tableau() {
     if constexpr (Method::is_low_storage) expand(Method{});
@@ -121,6 +123,7 @@ struct tableau {
       b[i] = Method::is_low_storage ? a[Method::stages - 1][i] : Method::b[i];
       e[i] = Method::e[i];
       if constexpr (Method::two_errors) e3[i] = Method::e3[i];
+      if constexpr (Method::middle_order > 3) middle[i] = Method::middle[i];
     }
     if constexpr (!Method::fsal) {
       c[f1] = 1.0;
@@ -163,6 +166,16 @@ struct tableau {
   constexpr formula<stages> embedded(const double (&estimate)[stages]) const {
     formula<stages> r;
     for (int i = 0; i < stages; ++i) r.weight[i] = measured(b[i]) - estimate[i];
+    return r;
+  }
+
+  /// The middle of a step by its stages alone.
+  constexpr formula<stages> in_the_middle() const {
+    formula<stages> r;
+    for (int i = 0; i < stages; ++i) {
+      const measured slope0 = i == 0 ? 1.0 : 0.0, slope1 = i == f1 ? 1.0 : 0.0;
+      r.weight[i] = measured(middle[i]) + 0.5 * measured(b[i]) + 0.125 * (slope0 - slope1);
+    }
     return r;
   }
 
@@ -225,6 +238,7 @@ struct residuals {
   by_nodes embedded = {};   ///< b - e
   by_nodes embedded3 = {};  ///< b - e3
   by_nodes dense = {};      ///< the largest over s = 1/8, 2/8, ... 7/8
+  by_nodes middle = {};
 };
 
 /// The residuals of every formula up to one node more than its order.
@@ -241,6 +255,7 @@ constexpr residuals residuals_of(const tableau<Method>& m) {
   if constexpr (Method::embedded_order > 0) weights.compare(m.embedded(m.e), 1.0, Method::embedded_order, r.embedded);
   if constexpr (Method::two_errors) weights.compare(m.embedded(m.e3), 1.0, Method::embedded3_order, r.embedded3);
   for (int k = 1; k < 8; ++k) weights.compare(m.dense(k / 8.0), k / 8.0, Method::dense_order, r.dense);
+  weights.compare(m.in_the_middle(), 0.5, Method::middle_order, r.middle);
   return r;
 }
 
@@ -254,6 +269,7 @@ enum class defect {
   advancing,     ///< the advancing formula is not of order `order`
   embedded,      ///< an embedded formula is not of its order
   dense,         ///< the dense output is not of order `dense_order`
+  middle,        ///< the middle of a step is not of order `middle_order`
   understated    ///< one of the formulas has a higher order than claimed
 };
 
@@ -285,8 +301,10 @@ constexpr defect defect_of(const tableau<Method>& m) {
   if (!fulfilled(r.embedded, Method::embedded_order)) return defect::embedded;
   if (!fulfilled(r.embedded3, Method::embedded3_order)) return defect::embedded;
   if (!fulfilled(r.dense, Method::dense_order)) return defect::dense;
+  if (!fulfilled(r.middle, Method::middle_order)) return defect::middle;
 
   const bool exceeded = r.advancing[Method::order + 1] < nonzero || r.dense[Method::dense_order + 1] < nonzero ||
+                        (Method::middle_order > 3 && r.middle[Method::middle_order + 1] < nonzero) ||
                         (Method::embedded_order > 0 && r.embedded[Method::embedded_order + 1] < nonzero) ||
                         (Method::two_errors && r.embedded3[Method::embedded3_order + 1] < nonzero);
   return exceeded ? defect::understated : defect::none;

@@ -7,6 +7,7 @@
 #ifndef SALTUS_UNCOUNTED  // defined for models whose functions do not take counting numbers
 #include "model/structure.hpp"
 #include "number/counted.hpp"
+#include "number/degree.hpp"
 #include "number/jet.hpp"
 #endif
 
@@ -154,6 +155,27 @@ class operations_of {
   }
 };
 
+/// Tells which guards are linear in t and the states. Its guards run with the model's default values.
+template <class Model, int Guards>
+void find_linear_guards(abi::guard (&guards)[Guards]) {
+  using c = contract<Model>;
+  vec<graded, c::state_count> y;
+  vec<graded, c::parameter_count> p;
+  vec<graded, c::discrete_count> d;
+  graded sides[c::guard_count + 1], pieces[tabulated_table_of<Model>.numbers + 1];
+  const auto start = defaults_of<c::state_count>(Model::state_list);
+  for (int i = 0; i < c::state_count; ++i) y[i] = graded::input(i, start.of[i]);
+  each_default_parameter<Model>([&](int i, double value) { p[i] = graded(value); });
+  each_default_discrete<Model>([&](int i, double value) { d[i] = graded(value); });
+  for (graded& g : sides) g = graded(1.0);
+  for (graded& number : pieces) number = graded(1.0);
+  const point<Model, graded, graded> at{graded::input(0, 0.0), y, p, d, sides, pieces};
+  named<typename c::guard, graded, c::guard_count> out;
+  has_branched = false;
+  Model::guards(at, out);
+  for (int i = 0; i < c::guard_count; ++i) guards[i].linear = !has_branched && out.values[i].trace.of < 2 ? 1 : 0;
+}
+
 /// The room that a model's functions need when they run over truncated series (number/jet.hpp).
 template <class Model>
 class series_of {
@@ -271,7 +293,7 @@ struct describe {
     if constexpr (requires { static_cast<const char*>(Model::time_unit); }) d.time_unit = Model::time_unit;
     point_to(all, d);
     tell_kind(d);
-    count_operations(d);
+    count_operations(all, d);
     tell_equations(all, d);
     return &d;
   }
@@ -364,7 +386,7 @@ struct describe {
     void fill_events() {
       if constexpr (c::guard_count > 0)
         detail::each_member<Model::guard_list>([&](const auto& v, const char* name, int i) {
-          guards[i] = {name, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, v.about};
+          guards[i] = {name, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, 0, v.about};
         });
       if constexpr (c::time_event_count > 0)
         detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
@@ -490,7 +512,7 @@ struct describe {
   }
 #endif
 
-  static void count_operations(abi::description& d) {
+  static void count_operations([[maybe_unused]] lists& all, abi::description& d) {
     d.rhs_flops = d.guard_flops = d.kept_series = d.kept_numbers = d.output_series = d.output_numbers = -1;
 #ifndef SALTUS_UNCOUNTED
     // Mechanical systems are not counted, because this would compile every derivative of every constraint. Equations of any order report
@@ -504,6 +526,7 @@ struct describe {
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();
       if constexpr (c::equations == equations::plain) tell_series(d);
+      if constexpr (c::guard_count > 0 && c::delay_count == 0) detail::find_linear_guards<Model>(all.guards);
     }
 #endif
   }

@@ -23,6 +23,15 @@ inline constexpr series_room room_of_series = {256, 256};
 template <class Model>
 inline constexpr series_room room_of_outputs = {256, 256};
 
+/// True for guards that are linear in t and the states, with `of[i]` for guard i: none is known to be.
+struct no_linear_guards {};
+template <class Model>
+inline constexpr no_linear_guards linear_guards{};
+template <int N>
+struct guards_that_are_linear {
+  bool of[N];
+};
+
 /// An entry of J that may not be zero: df_i/dx_j^(d_j - c_i). Unknowns of one direction are found together: no equation with offset c_i has
 /// two of them.
 struct stage_entry {

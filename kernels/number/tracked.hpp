@@ -6,7 +6,7 @@
 //
 //     sum(a, b), product(a, b), quotient(a, b), function(a), function(a, b)    traces of results
 //     choice(condition, a, b)                                                  trace of a selection
-//     condition, compared(answer, relation, a, b)                              the answer of a comparison: any(it) is a bool
+//     condition, compared(answer, relation, a, b)                              the answer of a comparison: it[0] is a bool
 //     input(i)                                                                 trace of input i
 #pragma once
 
@@ -81,7 +81,7 @@ struct tracked {
 #undef SALTUS_COMPARISON
 
   friend tracked select(mask_type m, const tracked& a, const tracked& b) {
-    return {any(m) ? a.value : b.value, Trace::choice(m, a.trace, b.trace)};
+    return {m[0] ? a.value : b.value, Trace::choice(m, a.trace, b.trace)};
   }
 };
 

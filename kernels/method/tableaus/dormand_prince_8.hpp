@@ -7,7 +7,8 @@ namespace saltus::methods {
 
 // clang-format off
 
-/// Twelve stages make the step; the thirteenth is f1. `e` (order 5) and `e3` (order 3) combine into one estimate of order 7.
+/// Twelve stages make the step; the thirteenth is f1. `e` (order 5) and `e3` (order 3) combine into one estimate of order 7. The weights of
+/// the middle solve the order conditions with the smallest norm.
 struct dormand_prince_8 : explicit_method {
   static constexpr const char* name   = "dop853";
   static constexpr const char* title  = "Dormand-Prince 8(5,3)";
@@ -22,6 +23,7 @@ struct dormand_prince_8 : explicit_method {
   static constexpr int  extra_stages    = 3;
   static constexpr int  dense_rows      = 4;
   static constexpr int  dense_order     = 7;
+  static constexpr int  middle_order    = 6;
   static constexpr double c[16] = {
       0.0, 0.526001519587677318785587544488e-01, 0.789002279381515978178381316732e-01, 0.118350341907227396726757197510,
       0.281649658092772603273242802490, 0.333333333333333333333333333333, 0.25, 0.307692307692307692307692307692,
@@ -70,6 +72,10 @@ struct dormand_prince_8 : explicit_method {
   static constexpr double e3[13] = {
       b[0] - 0.244094488188976377952755905512, 0, 0, 0, 0, b[5], b[6], b[7],
       b[8] - 0.733846688281611857341361741547, b[9], b[10], b[11] - 0.220588235294117647058823529412e-1, 0};
+  static constexpr double middle[13] = {
+      -0.0796065370150070673105550007, 0, 0, 0, 0, -2.33394635411696891927448877, -0.4979573295510743532382354988,
+      2.886992638782034256217522503, -0.2749199612003149989549682142, 0.3069060374626801185250632072,
+      -0.1157893188331130502120126042, -0.04098473108379154130788117475, 43.0 / 288};
   static constexpr double d[4][16] = {
       {-0.84289382761090128651353491142e+1, 0, 0, 0, 0, 0.56671495351937776962531783590,
        -0.30689499459498916912797304727e+1, 0.23846676565120698287728149680e+1, 0.21170345824450282767155149946e+1,

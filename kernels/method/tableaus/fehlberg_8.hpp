@@ -11,8 +11,8 @@ namespace saltus::methods {
 /// slopes at the two ends of the step only, so it is zero if f depends on t alone, whatever the true error. Quadratures have an estimate of
 /// their own: b is the closed Newton-Cotes rule of seven nodes, and the rule of degree 5 on 0, 1/6, 1/2, 5/6, 1 is its embedded formula.
 ///
-/// The dense output has order 7, by four further stages at t + h/5, 2h/5, 3h/5 and 4h/5 with orders 5, 6, 6 and 6. Their rows, and those of
-/// d, solve the order conditions with the smallest weights in the sense of least squares.
+/// The dense output has order 7, by four further stages at t + h/5, 2h/5, 3h/5 and 4h/5 with orders 5, 6, 6 and 6. Their rows, those
+/// of d and the weights of the middle solve the order conditions with the smallest norm.
 struct fehlberg_8 : explicit_method {
   static constexpr const char* name   = "rkf78";
   static constexpr const char* title  = "Fehlberg 7(8)";
@@ -25,6 +25,7 @@ struct fehlberg_8 : explicit_method {
   static constexpr int  extra_stages   = 4;
   static constexpr int  dense_rows     = 4;
   static constexpr int  dense_order    = 7;
+  static constexpr int  middle_order   = 5;
   static constexpr double c[18] = {0.0, 2.0 / 27, 1.0 / 9, 1.0 / 6, 5.0 / 12, 1.0 / 2, 5.0 / 6, 1.0 / 6, 2.0 / 3,
                                    1.0 / 3, 1.0, 0.0, 1.0, 1.0, 1.0 / 5, 2.0 / 5, 3.0 / 5, 4.0 / 5};
   static constexpr double b[14] = {0, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280, 0, 41.0 / 840,
@@ -65,6 +66,10 @@ struct fehlberg_8 : explicit_method {
   static constexpr double e[14] = {-41.0 / 840, 0, 0, 0, 0, 0, 0, 0, 0, 0, -41.0 / 840, 41.0 / 840, 41.0 / 840, 0};
   static constexpr double quadrature_e[14] = {0, 0, 0, 0, 0, 34.0 / 105 - 11.0 / 30, 9.0 / 35 - 27.0 / 100, 9.0 / 35 - 27.0 / 100,
                                               9.0 / 280, 9.0 / 280, 0, 41.0 / 840 - 7.0 / 150, 41.0 / 840 - 7.0 / 150, 0};
+  static constexpr double middle[14] = {
+      -0.06772584033613445378151260504, 0, 0, 0, 0, -0.09199929971988795518207282913, -0.1332720588235294117647058824,
+      0.07807247899159663865546218487, -0.009847689075630252100840336134, 0.1478466386554621848739495798, 0,
+      -0.0244047619047619047619047619, -0.02403711484593837535014005602, 0.1253676470588235294117647059};
   static constexpr double d[4][18] = {
       {-2.926255729564553093964859, 0, 0, 0,
        0, 28.7012987012987012987013, 32.03284950343773873185638, 13.55156608097784568372804,
