@@ -192,6 +192,21 @@ TEST(Events, OfLevelsThatAreBarelyPassed) {
   }
 }
 
+// Such a guard does not hover: the errors of the states cancel in it.
+TEST(Events, OfTheDifferenceOfTwoLargeStates) {
+  const double pi = std::acos(-1.0);
+  const std::vector<double> depths = {0.01, 0.03, 0.1, 0.3};
+  for (const char* method : {"dp5", "dop853", "rodas5p", "radau9"}) {
+    const auto r =
+        run(test_model("two_cars"), {std::string("method=") + method, "rtol=1e-6", set("sweep.depth", depths)});
+    for (std::size_t i = 0; i < depths.size(); ++i) {
+      const double up = std::asin(1.0 - depths[i]);
+      EXPECT_EQ(r.events[i], times_between(up, 2 * pi, 0.0, 40.0) + times_between(pi - up, 2 * pi, 0.0, 40.0))
+          << method << ", depth " << depths[i];
+    }
+  }
+}
+
 TEST(Events, OfLinearGuardsAreKnownWhenAModelIsRead) {
   const auto guards = run(test_model("two_levels"), {}).plan.model.guards;
   EXPECT_TRUE(guards[0].linear);

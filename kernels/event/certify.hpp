@@ -48,6 +48,7 @@ SALTUS_FN_COLD vec<Real, E::model_states> enclosed_error(const step_system<E, Re
                                                          const stages<typename E::Method, Real, E::n>& s,
                                                          const interpolant_of<E, Real>& interpolant) {
   auto delta = E::form::model_part(local_error(s));
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = abs(delta[i]); });
   if constexpr (!E::Method::is_explicit) {
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(s.interpolant_error[i]); });
   } else {

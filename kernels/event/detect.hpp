@@ -1,7 +1,8 @@
 // Detection in full: on the dense output of one step, the earliest interval in which an armed guard leaves its side.
 //
-// The step is divided into pieces until each guard stays on its side in a piece, or falls throughout: by the coefficients of the cubic through
-// the ends of the piece, with allowance for how far the guard was off the cubic of the undivided piece. Where neither is certain in the
+// The step is divided into pieces until each guard, seen from its side, stays there in a piece, or never rises after it has fallen, so that it
+// has at most one root: by the coefficients of the cubic through the ends of the piece, with allowance for how far the guard was off the cubic
+// of the undivided piece. Where neither is certain in the
 // narrowest pieces, a guard may show a dip: by its slopes at the ends of the piece, or by a minimum of its cubic inside, before a crossing or
 // between two points on its own side. Such a dip is followed to its bottom, so that two roots, and the first of three, are found too. The
 // result is a bracket [lo, hi]: no guard has left its side at lo, one has at hi.
@@ -187,11 +188,12 @@ struct guard_on_piece {
     return (min(min(first, last), g1) >= Real(0.0)) & (first + last >= off + off) &
            ((g1 > Real(0.0)) | !(r1 < Real(0.0)));
   }
-  /// Those of its derivative are negative.
-  SALTUS_FN mask_of<Real> falls() const {
-    const Real middle = Real(2.0) * (Real(3.0) * (g1 - g0) - (r0 + r1));
-    const Real larger = max(r0, r1);
-    return (larger < Real(0.0)) & (larger + middle < Real(-12.0) * off);
+  /// Those of its derivative do not become positive after they were negative: it falls, or rises and then falls.
+  SALTUS_FN mask_of<Real> turns_down_at_most() const {
+    const Real zero(0.0), twice_middle = Real(2.0) * (Real(3.0) * (g1 - g0) - (r0 + r1)), wide = Real(12.0) * off;
+    const Real second = r0 + twice_middle, third = twice_middle + r1;  // times three
+    const Real later = max(third + wide, r1), latest = max(second + wide, later);
+    return !(((r0 < zero) & (latest > zero)) | ((second < wide) & (later > zero)) | ((third < wide) & (r1 > zero)));
   }
 };
 
@@ -264,7 +266,7 @@ SALTUS_FN_COLD void look_for_dip(const guards_on_step<E, Real>& on_step, const v
 }
 
 /// The first bracket between two points of a step that `attempt` found suspect: `begin`, where no guard has left its side (the start of the
-/// step, or a crossing that was passed silently), and its end. A piece in which each guard stays on its side or falls throughout is settled;
+/// step, or a crossing that was passed silently), and its end. A piece in which each guard stays on its side, or turns down at most, is settled;
 /// others are divided, down to the narrowest.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect(instance<E, Real>& x, const guards_on_step<E, Real>& on_step,
@@ -284,7 +286,7 @@ SALTUS_FN_COLD bracket<E, Real> detect(instance<E, Real>& x, const guards_on_ste
     auto doubtful = mask_of<Real>::all(false);
     const auto judge = [&](int i) SALTUS_INLINE_LAMBDA {
       const auto guard = piece.guard(i, side[i]);
-      doubtful = doubtful | ((side[i] != Real(0.0)) & !(guard.stays() | guard.falls()));
+      doubtful = doubtful | ((side[i] != Real(0.0)) & !(guard.stays() | guard.turns_down_at_most()));
     };
     if constexpr (E::is_quick) each<E::ng>(judge);  // so short that it is not worth a loop
     else

@@ -64,7 +64,8 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const se
 }
 
 /// Guards that hover at zero: their values at the ends and in the middle of the step, and their changes over half of it by their rates there,
-/// are within some local errors of the states. All their crossings within the step are noise.
+/// are within some times what the local error of the states makes of them. Their crossings within the step are noise. The errors of the
+/// states go together, so they count with their signs: the difference of two large states may be exact.
 template <class E, class Real>
 struct hovering_guards {
   vec<Real, E::ng> hovers;  ///< 1 for these, in the lanes for which they were found
@@ -77,15 +78,14 @@ struct hovering_guards {
     constexpr double some = 4.0;
     const Real middle(0.5);
     const auto g = step.guards(middle).g;
-    const auto local = local_error(a.s);
-    const auto error = errors_of_guards<E>(fma(middle, a.s.h, a.s.t), step.guards.interpolant(middle), x.constants,
-                                           [&](int i) SALTUS_INLINE_LAMBDA { return local[i]; });
+    const auto error = E::form::model_guards_through(fma(middle, a.s.h, a.s.t), Real(0.0),
+                                                     step.guards.interpolant(middle), local_error(a.s), x.constants);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto& begin = step.begin.g;
       const auto& end = step.end.g;
       const Real largest = max(abs(g.value[i]), max(abs(begin.value[i]), abs(end.value[i])));
       const Real fastest = max(abs(g.rate[i]), max(abs(begin.rate[i]), abs(end.rate[i])));
-      hovers[i] = select(where & (largest + middle * fastest <= Real(some) * error[i]), Real(1.0), Real(0.0));
+      hovers[i] = select(where & (largest + middle * fastest <= Real(some) * abs(error.rate[i])), Real(1.0), Real(0.0));
     });
   }
   /// Leaves them out of a search for guards that leave these sides.

@@ -25,7 +25,7 @@ SALTUS_FN void look_for_unresolved(instance<E, Real>& x, const stages<typename E
       each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
         const int at = E::form::rate_index(i, j);
         const Real scale = max(abs(s.y[i]), abs(s.y1[i])) + size * max(abs(s.y[at]), abs(s.y1[at]));
-        missed = missed | (size * error[at] > Real(most) * fma(tol.rtol, scale, tol.atol[i]));
+        missed = missed | (size * abs(error[at]) > Real(most) * fma(tol.rtol, scale, tol.atol[i]));
       });
     }
     undefine(x, where & missed, sensitivity::unresolved);

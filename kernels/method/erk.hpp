@@ -126,13 +126,13 @@ requires(keeps_stages<Method>) SALTUS_FN Real
   }
 }
 
-/// The local error of a step as its embedded formula estimates it, component by component: |h e_i|.
+/// The local error of a step as its embedded formula estimates it.
 template <class Method, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   vec<Real, n> r;
   if constexpr (Method::embedded_order > 0) {
     const auto e = detail::combine<Method::stages>(s.k, [](auto j) { return Method::e[decltype(j)::value]; });
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.h * e[i]); });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = s.h * e[i]; });
   } else {
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(0.0); });
   }

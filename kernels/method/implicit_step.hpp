@@ -49,12 +49,10 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
   }
 };
 
-/// The estimate of the local error of a step, component by component.
+/// The estimate of the local error of a step.
 template <class Method, class Real, int n>
 requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
-  vec<Real, n> r;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.error[i]); });
-  return r;
+  return s.error;
 }
 
 /// The square of the scaled error norm of its first m states, as for explicit methods. States that do not count have the error zero.

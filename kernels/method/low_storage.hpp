@@ -137,12 +137,10 @@ requires(low_storage<Method>) SALTUS_FN Real
   return scaled_norm_squared<Norm>(error, s.y, s.y1, rtol, atol);
 }
 
-/// The local error of a step as its embedded formula estimates it, component by component.
+/// The local error of a step as its embedded formula estimates it.
 template <class Method, class Real, int n>
 requires(low_storage<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
-  vec<Real, n> r;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.error[i]); });
-  return r;
+  return s.error;
 }
 
 /// The dense output of a step, from one evaluation on the cubic through its ends.

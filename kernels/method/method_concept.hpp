@@ -17,7 +17,7 @@
 // and the functions, found by overload for the method as first template argument:
 //     step<Method>(system, from, h)                 one step of length h from the point `from`: a `stages`
 //     error_norm_squared<Method, Norm>(s, rtol, atol)     of the step s: it is accepted if this is <= 1
-//     local_error(s)                                the error estimate, component by component
+//     local_error(s)                                the error estimate, component by component, with its sign
 //     interpolate<Method>(f, s)                     the dense output, of any type that is_interpolant (method/dense_output.hpp)
 //     middle_off_cubic(s)                           the middle of the step, where the method `knows_middle`
 //

@@ -322,7 +322,7 @@ requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stag
   constexpr int p = Method::order;
   const Real share = s.h * Real(1.0 / (p + 1));
   vec<Real, n> r;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(share * (s.slope1[i] - s.own_slope1[i])); });
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = share * (s.slope1[i] - s.own_slope1[i]); });
   return r;
 }
 
