@@ -9,7 +9,7 @@
 namespace saltus {
 
 /// True if a model has branched on a condition: the other branch is then not recorded.
-inline thread_local bool has_branched = false;
+inline bool has_branched = false;
 
 /// The answer of a comparison. It is no `bool`, so that the model can branch on it by any, all and none alone.
 struct answer_of_degree {
