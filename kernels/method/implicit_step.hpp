@@ -51,9 +51,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<M
 
 /// The estimate of the local error of a step.
 template <class Method, class Real, int n>
-requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
-  return s.error;
-}
+requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) { return s.error; }
 
 /// The square of the scaled error norm of its first m states, as for explicit methods. States that do not count have the error zero.
 template <class Method, norm_kind Norm, class Real, int n, int m>

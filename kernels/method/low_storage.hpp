@@ -139,9 +139,7 @@ requires(low_storage<Method>) SALTUS_FN Real
 
 /// The local error of a step as its embedded formula estimates it.
 template <class Method, class Real, int n>
-requires(low_storage<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
-  return s.error;
-}
+requires(low_storage<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) { return s.error; }
 
 /// The dense output of a step, from one evaluation on the cubic through its ends.
 template <class Method, class F, class Real, int n>
