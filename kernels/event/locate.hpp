@@ -11,8 +11,8 @@
 
 namespace saltus {
 
-/// Where a root of the interpolant does not exist, the point goes on to `hi`, at which the interpolant has a guard across, if none is across
-/// there either. A guard that stays near zero would else stop every step at the first of such roots.
+/// Moves the point on to `hi` where a root of the interpolant does not exist. At `hi` the interpolant has a guard across; if the solution has
+/// one, too, the point stays. A guard near zero would otherwise stop every step at the first such root.
 template <class E, class Real>
 SALTUS_FN_COLD void pass_spurious(const location<E, Real>& l, Real hi, mask_of<Real> where) {
   landing<E, Real>& p = l.p;
@@ -31,11 +31,11 @@ template <class E, class Real>
 SALTUS_FN_COLD void locate(const location<E, Real>& l, const guards_on_step<E, Real>& on_step, Real from,
                            bracket<E, Real> b, mask_of<Real> where) {
   landing<E, Real>& p = l.p;
-  const Real b_hi = b.hi;
+  const Real far_end = b.hi;  // the search for the root moves b.hi
   const auto first = root_on_dense<E, Real>(on_step, l.side, b, where);
   auto target = approach(l, from, first.theta, b.hi, where);
   if constexpr (!E::is_quick)
-    if (any(where & p.spurious)) pass_spurious(l, b_hi, where & p.spurious);
+    if (any(where & p.spurious)) pass_spurious(l, far_end, where & p.spurious);
   const auto there = where & !p.spurious & !p.failed & !p.broken;
   auto concurrent = mask_of<Real>::all(false);
   if (any(l.tol.concurrency_time > Real(0.0))) {

@@ -164,7 +164,7 @@ struct halves_of_guard {
   SALTUS_FN Real last() const { return fma(Real(-1.0 / 3.0), b.rate, b.value); }
 };
 
-/// The same by these halves.
+/// True if a guard, seen from its side, may leave it in either half.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(const halves_of_guard<Real>& g) {
   const Real first = g.first(), before = g.before_middle(), behind = g.behind_middle(), last = g.last();

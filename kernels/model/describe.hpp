@@ -155,7 +155,7 @@ class operations_of {
   }
 };
 
-/// Tells which guards are linear in t and the states. Its guards run with the model's default values.
+/// Marks the guards that are linear in t and the states. They run once, with the model's default values.
 template <class Model, int Guards>
 void find_linear_guards(abi::guard (&guards)[Guards]) {
   using c = contract<Model>;
