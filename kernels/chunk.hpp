@@ -285,8 +285,8 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
 }
 
 /// Stores the result of an instance that has its terminal status.
-template <class E, class T, class Run>
-SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
+template <class E, class T, class Real, class Run>
+SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const tolerances<E, Real>& tol, const Run& run) {
   using form = typename E::form;
   const auto& r = run.results;
   const int64 count = run.batch.count, slot = x.slot.v;
@@ -317,7 +317,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   if constexpr (E::bounds_log) r.logged[slot] = x.logged[0].v;
   r.t_final[slot] = form::model_time(static_cast<double>(x.t.v));
   r.status[slot] = static_cast<unsigned char>(why);
-  if (is_ok(why)) rounding_check<E>::mark(x, run.settings);
+  if (is_ok(why)) rounding_check<E>::mark(x, tol);
   abi::each_counter<E::lacks_counter>(r, r, [&](auto& column, auto&) SALTUS_INLINE_LAMBDA { column[slot] = 0; });
   abi::each_counter<E::has_counter>(
       r, x, [&](auto& column, auto& counter) SALTUS_INLINE_LAMBDA { column[slot] = counter.v; });

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string_view>
 #include <vector>
+
+#include <sys/mman.h>
+
+#include "abi/device.hpp"
 
 namespace {
 
@@ -108,6 +114,33 @@ std::size_t held(int device) {
 bool has_room(std::size_t bytes) {
   const std::size_t used = held(device_in_use);
   return used <= the_fake_cuda().memory && bytes <= the_fake_cuda().memory - used;
+}
+
+bool is_device_memory(std::uint64_t address) {
+  const std::lock_guard lock(memory_mutex);
+  const auto i = blocks.upper_bound(address);
+  return i != blocks.begin() && address < std::prev(i)->first + std::max<std::size_t>(std::prev(i)->second.bytes, 1);
+}
+/// True if an address belongs to this process, but not to a device: a kernel that reads there ends a real run.
+bool is_host_memory(std::uint64_t address) {
+  constexpr std::uint64_t page = 4096, end = std::uint64_t{1} << 47;
+  unsigned char resident = 0;
+  return address >= page && address < end && !is_device_memory(address) &&
+         mincore(reinterpret_cast<void*>(address / page * page), page, &resident) == 0;
+}
+/// The first word of a kernel's argument that is an address of the host; -1: none is.
+template <class Argument>
+std::ptrdiff_t word_of_host(const void* argument) {
+  std::uint64_t words[sizeof(Argument) / sizeof(std::uint64_t)];
+  std::memcpy(words, argument, sizeof words);
+  const auto* const found = std::find_if(std::begin(words), std::end(words), is_host_memory);
+  return found == std::end(words) ? -1 : found - words;
+}
+std::ptrdiff_t word_of_host(std::string_view kernel, void** arguments) {
+  if (kernel == "saltus_tolerances") return word_of_host<saltus::abi::settings>(arguments[0]);
+  for (const char* name : {"saltus_begin", "saltus_sail", "saltus_land_quickly", "saltus_land", "saltus_turn_over"})
+    if (kernel == name) return word_of_host<saltus::abi::device_chunk>(arguments[0]);
+  return -1;
 }
 
 /// Computing time of the streams of a device so far.
@@ -308,6 +341,11 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
     device_seconds += the_fake_cuda().seconds_per_launch;
   }
   ++fake_cuda_done().launches[device_in_use];
+  if (const auto word = word_of_host(reinterpret_cast<const char*>(kernel), arguments); word >= 0) {
+    std::fprintf(stderr, "%s: word %td of its first argument is an address of the host\n",
+                 reinterpret_cast<const char*>(kernel), word);
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+  }
   const device_time here;
   the_fake_cuda().run_kernel(reinterpret_cast<const char*>(kernel), static_cast<int>(blocks * threads), arguments);
   return CUDA_SUCCESS;

@@ -1,7 +1,7 @@
 // A CUDA driver for tests on machines without a device: device memory is host memory, and the kernels are those of a module
 // that the test has compiled for the CPU (emulated_cuda.hpp). Copies from and to pinned memory happen as late as a driver
 // may do them: when a stream or an event is waited for, or a kernel needs them. Code that reads or overwrites that memory
-// earlier gets wrong numbers.
+// earlier gets wrong numbers. A kernel whose settings or chunk hold an address of the host fails, as on a device.
 #pragma once
 
 #include <atomic>

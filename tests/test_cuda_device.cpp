@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,8 +21,9 @@ namespace saltus::test {
 namespace {
 
 /// Instances of a problem, with its parameters (or states if it has none) scattered by 2 % about their defaults, with
-/// events and samples.
-host::plan scattered(const std::string& problem, const std::string& method, std::int64_t count) {
+/// events and samples, and further settings.
+host::plan scattered(const std::string& problem, const std::string& method, std::int64_t count,
+                     const std::vector<std::string>& more = {}) {
   const auto m = host::describe_model(host::find_model(problem));
   std::vector<std::string> settings = {
       "rtol=1e-8",          "method=" + method,        "max_steps=3000",
@@ -35,6 +37,7 @@ host::plan scattered(const std::string& problem, const std::string& method, std:
   for (const auto& q : m.parameters) scatter(q);
   if (m.parameters.empty())
     for (const auto& q : m.states) scatter(q);
+  settings.insert(settings.end(), more.begin(), more.end());
   return plan_of(problem, settings);
 }
 
@@ -96,6 +99,15 @@ INSTANTIATE_TEST_SUITE_P(partitioned, problems,
 
 TEST_F(cuda_device, gives_the_bits_of_the_cpu_when_places_are_refilled) {
   expect_same(scattered("relief_valve", "dp5", 500'000));
+}
+
+TEST_F(cuda_device, reduces_and_logs_within_windows) {
+  expect_same(scattered("relief_valve", "dp5", 1000,
+                        {"output.reduce=['max(pressure) from 1 to 3', 'time(min(lift)) from 1 to 3', 'std(velocity)', "
+                         "'median(pressure)', 'value(lift at 2)', 'count(impact) from 1 to 3']",
+                         "output.events={from=1.0, first=3, last=2}", "output.samples={times=[0.5, 1.5, 4.0]}"}));
+  expect_same(scattered("robertson", "rodas5p", 1000,
+                        {"t=[0.0,1e3]", "output.reduce=['max(y2) from 1 to 30', 'mean(y3) from 1 to 30']"}));
 }
 
 TEST_F(cuda_device, two_chunks_at_once_do_not_disturb_each_other) {

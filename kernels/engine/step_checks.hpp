@@ -248,13 +248,13 @@ requires(E::watches_rounding) struct rounding_check<E> {
                                mask_of<Real> where) {
     assign_where(where, x.rounding, x.rounding + s.rounding);
   }
-  /// Marks an instance at its end if the sum exceeds the smallest tolerance of a state.
-  template <class T>
-  SALTUS_FN_COLD static void mark(instance<E, pack<T, 1>>& x, const abi::settings& settings) {
+  /// Marks an instance at its end if the sum exceeds the smallest tolerance of a state. Tolerances are the same in all lanes.
+  template <class T, class Lanes>
+  SALTUS_FN_COLD static void mark(instance<E, pack<T, 1>>& x, const tolerances<E, Lanes>& tol) {
     using Real = pack<T, 1>;
     Real least = Real(limits<T>::largest);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-      least = min(least, fma(Real(settings.rtol), abs(x.y[i]), Real(settings.atol[i])));
+      least = min(least, fma(Real(tol.rtol.get(0)), abs(x.y[i]), Real(tol.atol[i].get(0))));
     });
     add_where(x.rounded, Real(limits<T>::epsilon) * x.rounding > least, 1);
   }

@@ -383,7 +383,7 @@ class cpu_chunk {
   void finish(const Lanes& from, int lane) {
     Record one;
     take(from, lane, one);
-    store<E>(one, run_);
+    store<E>(one, tol_, run_);
     histories_.take_back(from, lane);
     gradients_.take(one, trajectories_, run_);
     ++finished_;

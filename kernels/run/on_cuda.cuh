@@ -315,7 +315,7 @@ class cuda_rounds {
       Record x;
       load(x, place);
       if (x.slot.v >= 0) {
-        store<E>(x, run_);
+        store<E>(x, tol_, run_);
         clear_samples_to_come(x);
         stored += 1;
       }

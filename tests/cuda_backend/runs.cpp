@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../../problems/van_der_pol.hpp"
 #include "backend/shared.hpp"
 #include "valves.hpp"
 
@@ -72,6 +73,26 @@ TEST(cuda_backend, a_device_has_room_for_all_that_it_gives_up) {
   EXPECT_EQ("", differences(only_chunk(p, *host::make_cpu_backend(p)), only_chunk(p, *backend_for<shaken_engine>(p))));
 }
 
+// A driver that finds an address of the host among the arguments of a kernel ends the run (fake_cuda_driver.cpp).
+TEST(cuda_backend, kernels_read_all_settings_from_device_memory) {
+  using oscillator = engine<form_of<van_der_pol>, methods::by_name<"rodas4">, double, options{.samples = true},
+                            reduction<reduce::max, false, van_der_pol::x, true>>;
+  host::plan p = plan_of<van_der_pol>(20.0, 1e-6);
+  p.method = "rodas4";
+  p.model.name = "van_der_pol";
+  p.model.header = host::find_model("van_der_pol");
+  p.sample_times = {1.0, 7.5, 20.0};
+  p.sample_count = 3;
+  p.windows = {3.0, 9.0, 0.0};
+  p.reductions = {{host::reduction::kind::max, false, van_der_pol::x, "max(x) from 3 to 9"}};
+  const auto device = backend_for<oscillator>(p);
+  auto lanes = scattered_chunk(p, van_der_pol::mu, 1.0, 20.0, 100), here = lanes;
+  abi::usage used{};
+  on_lanes<oscillator, 8>(host::settings_of(p), lanes);
+  device->integrate(here, go_on, used);
+  EXPECT_EQ("", differences(lanes, here));
+}
+
 // ---- several devices, and the CPU with them
 
 /// All results of a run in the order of the ids.
@@ -94,14 +115,14 @@ std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& whe
 void expect_same_results(const host::plan& p, const std::vector<host::chunk_data>& a,
                          const std::vector<host::chunk_data>& b) {
   const auto gather = [&](const std::vector<host::chunk_data>& chunks) {
-    std::vector<std::vector<double> > rows(static_cast<std::size_t>(p.count));
+    std::vector<std::vector<double>> rows(static_cast<std::size_t>(p.count));
     for (const auto& c : chunks) {
       const auto n = static_cast<std::size_t>(c.count);
       for (std::size_t i = 0; i < n; ++i) {
         auto& row = rows[static_cast<std::size_t>(c.first_id) + i];
         for (std::size_t j = 0; j < p.model.states.size(); ++j) row.push_back(c.final_state[j * n + i]);
         row.insert(row.end(), {c.t_final[i], double(c.status[i]), double(c.exception[i])});
-        for (const auto counter : abi::counter_members<std::vector<long long> >) row.push_back(double((c.*counter)[i]));
+        for (const auto counter : abi::counter_members<std::vector<long long>>) row.push_back(double((c.*counter)[i]));
       }
       for (std::size_t k = 0; k < c.log.slot.size(); ++k) {
         auto& row = rows[static_cast<std::size_t>(c.first_id + c.log.slot[k])];
@@ -165,7 +186,7 @@ TEST(cuda_backend, two_devices_are_served_by_one_queue) {
   const auto p = shared_plan();
   auto first = backend_for<shaken_engine>(p);
   the_fake_cuda().devices = 2;
-  std::vector<std::unique_ptr<host::backend> > devices;
+  std::vector<std::unique_ptr<host::backend>> devices;
   devices.push_back(std::move(first));
   devices.emplace_back(saltus_cuda_backend(p, 1));
   const auto both = host::make_shared_backend(std::move(devices));
@@ -187,7 +208,7 @@ TEST(cuda_backend, two_devices_are_served_by_one_queue) {
 TEST(cuda_backend, a_device_and_the_cpu_share_one_queue) {
   auto p = shared_plan();
   p.threads = 2;
-  std::vector<std::unique_ptr<host::backend> > parts;
+  std::vector<std::unique_ptr<host::backend>> parts;
   parts.push_back(backend_for<shaken_engine>(p));
   parts.push_back(host::make_cpu_backend(p));
   const auto all = host::make_shared_backend(std::move(parts));
@@ -205,7 +226,7 @@ TEST(cuda_backend, a_device_and_the_cpu_share_one_queue) {
 
 TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
   const auto p = shared_plan();
-  std::vector<std::unique_ptr<host::backend> > parts;
+  std::vector<std::unique_ptr<host::backend>> parts;
   parts.push_back(backend_for<shaken_engine>(p));
   parts.push_back(host::make_cpu_backend(p));
   const auto all = host::make_shared_backend(std::move(parts));

@@ -47,16 +47,12 @@ struct loaded_module {
   }
 
   /// A run's tolerances in the form that kernels take.
-  std::vector<unsigned char> tolerances_from(abi::settings how, const std::vector<double>& atol) const {
+  std::vector<unsigned char> tolerances_from(abi::settings how) const {
     std::vector<unsigned char> bytes(static_cast<std::size_t>(about.tolerance_bytes));
-    const device_memory atol_there(atol.size() * sizeof(double)), made(bytes.size());
+    const device_memory made(bytes.size());
     const device_stream stream;
-    double* const numbers = reinterpret_cast<double*>(atol_there.address());
-    how.atol = numbers;
-    how.algebra = nullptr;
     unsigned char* address = reinterpret_cast<unsigned char*>(made.address());
     void* arguments[] = {&how, &address};
-    stream.upload(numbers, atol.data(), atol.size());
     stream.fill(address, 0, bytes.size());  // clears padding, too
     stream.launch(beginning.kernel("saltus_tolerances"), 1, 1, arguments);
     stream.download(bytes.data(), address, bytes.size());

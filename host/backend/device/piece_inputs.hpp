@@ -72,13 +72,6 @@ class piece_inputs {
     };
     rows(c.in.first_row, chunk.first_row);
     rows(c.in.end_row, chunk.end_row);
-    if (is_there) return;
-    const auto list = [&](const auto* to, const auto& from) {
-      if (to != nullptr) piece_.staging.upload(to, from.data(), from.size());
-    };
-    list(c.how.sample_times, what.sample_times);
-    list(c.how.windows, what.windows);
-    list(c.how.logged_events, what.logged.events);
   }
 
   void upload_order(const chunk_data& chunk) {

@@ -15,9 +15,8 @@
 #include "backend/device/device_driver.hpp"
 #include "backend/device/loaded_module.hpp"
 #include "backend/device/memory_share.hpp"
+#include "backend/device/settings_on_device.hpp"
 #include "backend/device/summaries.hpp"
-#include "base/error.hpp"
-#include "ensemble/settings.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -27,119 +26,13 @@ inline constexpr int chunks_at_once = 6;     ///< some are uploaded, some are in
 /// Fraction of free memory for chunks: the rest is for statistics, code and the driver itself.
 inline constexpr double usable_part = 0.9;
 
-/// Allocates parts of a block of device memory, or only adds up their sizes.
-class arena {
- public:
-  explicit arena(device_address base) : base_(base) {}
-  template <class Number>
-  void carve(Number*& part, std::int64_t count) {
-    part = count > 0 ? reinterpret_cast<Number*>(base_ + used_) : nullptr;
-    used_ += (static_cast<std::size_t>(count) * sizeof(Number) + 255) / 256 * 256;
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  device_address base_;
-  std::size_t used_ = 0;
-};
-
-/// The tables of a run in device memory, one copy for all chunks.
-class tables_on_device {
- public:
-  explicit tables_on_device(const plan& p) : memory_(bytes_of(p)) {
-    if (!p.tables) return;
-    const auto& all = p.tables->all();
-    const device_stream stream;
-    arena parts(memory_.address());
-    std::vector<abi::table> list(p.tables->for_kernels(), p.tables->for_kernels() + all.size());
-    parts.carve(there_, std::ssize(list));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto copy = [&](const double*& to, const std::vector<double>& from) {
-        parts.carve(to, std::ssize(from));
-        stream.upload(to, from.data(), from.size());
-      };
-      copy(list[i].knots, all[i].knots.times);
-      copy(list[i].coefficients, all[i].coefficients);
-      copy(list[i].last, all[i].last);
-    }
-    stream.upload(there_, list.data(), list.size());
-    stream.wait();
-  }
-  const abi::table* there() const { return there_; }
-
- private:
-  static std::size_t bytes_of(const plan& p) {
-    arena parts(0);
-    if (!p.tables) return 0;
-    const abi::table* list;
-    parts.carve(list, std::ssize(p.tables->all()));
-    for (const auto& t : p.tables->all())
-      for (const auto* numbers : {&t.knots.times, &t.coefficients, &t.last}) {
-        const double* part;
-        parts.carve(part, std::ssize(*numbers));
-      }
-    return parts.used();
-  }
-
-  device_memory memory_;
-  const abi::table* there_ = nullptr;
-};
-
-/// The rows of a run's recorded time events in device memory, one copy for all chunks.
-class records_on_device {
- public:
-  explicit records_on_device(const plan& p) : memory_(bytes_of(p)) {
-    if (!p.records) return;
-    const device_stream stream;
-    arena parts(memory_.address());
-    std::vector<abi::record> list;
-    parts.carve(there_, std::ssize(p.records->all()));
-    for (const record& r : p.records->all()) {
-      const auto numbers = r.rows.bytes() / sizeof(double);
-      const double* rows = nullptr;
-      parts.carve(rows, static_cast<std::int64_t>(numbers));
-      if (numbers > 0) stream.upload(rows, r.rows.data(), numbers);
-      list.push_back({rows});
-    }
-    stream.upload(there_, list.data(), list.size());
-    stream.wait();
-  }
-  const abi::record* there() const { return there_; }
-
- private:
-  /// Throws if the rows do not fit beside chunks.
-  static std::size_t bytes_of(const plan& p) {
-    if (!p.records) return 0;
-    constexpr double most = 0.5;  // of the free memory: chunks need the rest
-    arena parts(0);
-    const abi::record* list;
-    parts.carve(list, std::ssize(p.records->all()));
-    for (const record& r : p.records->all()) {
-      const double* rows;
-      parts.carve(rows, static_cast<std::int64_t>(r.rows.bytes() / sizeof(double)));
-    }
-    const std::size_t left = device_in_use::memory_left();
-    if (static_cast<double>(parts.used()) > most * static_cast<double>(left))
-      throw error(exit_failure,
-                  fmt::format("the rows of [records] take {} MiB, more than half of the {} MiB that are free "
-                              "on the device: backend = \"cpu\", or parts of the ensemble with their own rows",
-                              parts.used() >> 20, left >> 20));
-    return parts.used();
-  }
-
-  device_memory memory_;
-  const abi::record* there_ = nullptr;
-};
-
 /// The data of a run that its chunks need; the same for all chunks.
 struct run_data {
   plan what;
-  abi::settings how;
   device_in_use device;
   device_binaries built;
   loaded_module module;
-  tables_on_device tables;
-  records_on_device records;
+  settings_on_device settings;
   std::vector<unsigned char> tolerances;
   mutable memory_share share;
   std::size_t memory;  ///< bytes of device memory for one chunk
@@ -150,13 +43,11 @@ struct run_data {
 
   run_data(const plan& p, int device_number)
       : what(p),
-        how(settings_of(what)),
         device(device_number),
         built(binaries_for(p, device)),
         module(built, device),
-        tables(what),
-        records(what),
-        tolerances(module.tolerances_from(with_data(how), p.atol)),
+        settings(what),
+        tolerances(module.tolerances_from(settings.how())),
         share(device_number) {
     const std::size_t left = share.of(device_in_use::memory_left());
     memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
@@ -182,7 +73,7 @@ struct run_data {
 
   /// Numbers of the history of one instance; 0 for models without delays.
   std::int64_t history_numbers() const {
-    return module.about.history_numbers + module.about.history_numbers_per_step * how.history;
+    return module.about.history_numbers + module.about.history_numbers_per_step * settings.how().history;
   }
 
   std::int64_t pool_bytes(int numbers, const abi::device_chunk& c) const {
@@ -192,19 +83,13 @@ struct run_data {
   /// Arranges a chunk of `count` instances in device memory.
   abi::device_chunk arrange(arena& memory_, std::int64_t count) const {
     abi::device_chunk c{};
-    c.how = how;
-    c.how.atol = nullptr;  // kernels take tolerances, and tables and records with them, as an argument
-    c.how.tables = nullptr;
-    c.how.records = nullptr;
+    c.how = settings.how();
     c.in.count = count;
     memory_.carve(c.progress, 1);
-    memory_.carve(c.how.sample_times, how.sample_times ? how.sample_count : 0);
-    memory_.carve(c.how.windows, std::ssize(what.windows));
-    memory_.carve(c.how.logged_events, std::ssize(what.logged.events));
     carve_inputs(c, memory_);
     carve_results(c, memory_);
     carve_pool(c, memory_);
-    if (how.log_events != 0 && !has_bounded_log(how)) carve_events(c, memory_);
+    if (abi::appends_events(c.how)) carve_events(c, memory_);
     if (!what.stiff_method.empty() || what.rescue) carve_exceptions(c, memory_);
     return c;
   }
@@ -216,11 +101,6 @@ struct run_data {
   }
 
  private:
-  abi::settings with_data(abi::settings s) const {
-    s.tables = tables.there();
-    s.records = records.there();
-    return s;
-  }
   void carve_inputs(abi::device_chunk& c, arena& memory_) const {
     const std::int64_t count = c.in.count;
     memory_.carve(c.in.parameters, std::ssize(what.model.parameters) * count);
@@ -244,7 +124,7 @@ struct run_data {
     for (const auto column : abi::counter_members<long long*>) memory_.carve(c.out.*column, count);
     memory_.carve(c.out.residual, count);
     memory_.carve(c.out.residual_of, count);
-    memory_.carve(c.out.samples, static_cast<std::int64_t>(sampled_columns(what)) * count * how.sample_count);
+    memory_.carve(c.out.samples, static_cast<std::int64_t>(sampled_columns(what)) * count * c.how.sample_count);
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
     memory_.carve(c.out.guard_history, std::ssize(what.model.guards) * count);
     memory_.carve(c.out.final_derivative, static_cast<std::int64_t>(sensitivity_columns(what)) * count);
@@ -267,7 +147,7 @@ struct run_data {
     c.pool.integers = integer_bytes;
     for (abi::device_list* list : {&c.ready, &c.parked, &c.vacant})
       for (int*& half : list->place) memory_.carve(half, c.pool.places);
-    const bool lands_quickly = module.land_quickly && !abi::appends_events(how);
+    const bool lands_quickly = module.land_quickly && !abi::appends_events(c.how);
     memory_.carve(c.unlanded, lands_quickly ? c.pool.places : 0);
   }
   void carve_events(abi::device_chunk& c, arena& memory_) const {
