@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -71,6 +72,7 @@ struct event {
   long behind = 0;
   bool is_time = false;
   double seconds = 0;
+  bool is_asked = false;  ///< since it was put into a stream
 };
 stream& of(CUstream handle) { return *reinterpret_cast<stream*>(handle); }
 event& of(CUevent handle) { return *reinterpret_cast<event*>(handle); }
@@ -142,6 +144,21 @@ std::ptrdiff_t word_of_host(std::string_view kernel, void** arguments) {
     if (kernel == name) return word_of_host<saltus::abi::device_chunk>(arguments[0]);
   return -1;
 }
+
+/// A kernel of a graph and its arguments, of which the chunk is copied: the code under test may change its own.
+struct node_of_chain {
+  CUDA_KERNEL_NODE_PARAMS what;
+  saltus::abi::device_chunk chunk;
+  void* tolerances;
+
+  explicit node_of_chain(const CUDA_KERNEL_NODE_PARAMS& of)
+      : what(of), chunk(*static_cast<saltus::abi::device_chunk*>(of.kernelParams[0])), tolerances(of.kernelParams[1]) {}
+};
+/// A graph whose kernels follow each other, before and after it is made executable.
+struct chain {
+  std::vector<node_of_chain> nodes;
+};
+CUgraphNode handle_of(std::size_t node) { return reinterpret_cast<CUgraphNode>(node); }
 
 /// Computing time of the streams of a device so far.
 std::mutex clock_mutex;
@@ -247,9 +264,13 @@ CUresult cuMemFreeHost(void* address) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream* handle, unsigned) {
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0, *greatest = -5;
+  return answer("cuCtxGetStreamPriorityRange");
+}
+CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned, int priority) {
   *handle = reinterpret_cast<CUstream>(new stream);
-  return answer("cuStreamCreate");
+  return priority <= 0 && priority >= -5 ? answer("cuStreamCreateWithPriority") : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuStreamDestroy(CUstream handle) {
   delete &of(handle);
@@ -270,7 +291,7 @@ CUresult cuEventDestroy(CUevent handle) {
 CUresult cuEventRecord(CUevent handle, CUstream where) {
   const std::lock_guard lock(clock_mutex);
   event& e = of(handle);
-  e.where = &of(where), e.behind = of(where).put, e.seconds = device_seconds;
+  e.where = &of(where), e.behind = of(where).put, e.seconds = device_seconds, e.is_asked = false;
   return answer("cuEventRecord");
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
@@ -281,6 +302,12 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
 CUresult cuEventSynchronize(CUevent handle) {
   if (event& e = of(handle); e.where) e.where->happen(e.behind);
   return answer("cuEventSynchronize");
+}
+CUresult cuEventQuery(CUevent handle) {
+  event& e = of(handle);
+  if (e.where && !std::exchange(e.is_asked, true)) return CUDA_ERROR_NOT_READY;
+  if (e.where) e.where->happen(e.behind);
+  return answer("cuEventQuery");
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream where) {
   fake_cuda_done().up_bytes += static_cast<long long>(bytes);
@@ -348,6 +375,47 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
   }
   const device_time here;
   the_fake_cuda().run_kernel(reinterpret_cast<const char*>(kernel), static_cast<int>(blocks * threads), arguments);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphCreate(CUgraph* graph, unsigned) {
+  *graph = reinterpret_cast<CUgraph>(new chain);
+  return answer("cuGraphCreate");
+}
+CUresult cuGraphAddKernelNode(CUgraphNode* made, CUgraph graph, const CUgraphNode* before, std::size_t count,
+                              const CUDA_KERNEL_NODE_PARAMS* what) {
+  auto& nodes = reinterpret_cast<chain*>(graph)->nodes;
+  if (count != (nodes.empty() ? 0 : 1) || (count == 1 && *before != handle_of(nodes.size())))
+    return CUDA_ERROR_INVALID_VALUE;  // no chain
+  nodes.emplace_back(*what);
+  *made = handle_of(nodes.size());
+  return answer("cuGraphAddKernelNode");
+}
+CUresult cuGraphInstantiate(CUgraphExec* executable, CUgraph graph, unsigned long long) {
+  *executable = reinterpret_cast<CUgraphExec>(new chain(*reinterpret_cast<chain*>(graph)));
+  return answer("cuGraphInstantiate");
+}
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* what) {
+  reinterpret_cast<chain*>(executable)->nodes.at(reinterpret_cast<std::size_t>(node) - 1) = node_of_chain(*what);
+  return answer("cuGraphExecKernelNodeSetParams");
+}
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream where) {
+  if (const CUresult r = answer("cuGraphLaunch"); r != CUDA_SUCCESS) return r;
+  for (node_of_chain& n : reinterpret_cast<chain*>(executable)->nodes) {
+    void* arguments[] = {&n.chunk, n.tolerances};
+    if (const CUresult r =
+            cuLaunchKernel(n.what.func, n.what.gridDimX, 1, 1, n.what.blockDimX, 1, 1, 0, where, arguments, nullptr);
+        r != CUDA_SUCCESS)
+      return r;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+  delete reinterpret_cast<chain*>(executable);
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  delete reinterpret_cast<chain*>(graph);
   return CUDA_SUCCESS;
 }
 

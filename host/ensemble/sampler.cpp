@@ -28,6 +28,10 @@ r123::Philox4x64::ctr_type random_bits(const target& what, std::uint64_t seed, s
   return r123::Philox4x64()(counter, key);
 }
 
+inline double random_probability(const target& what, std::uint64_t seed, std::int64_t id) {
+  return u01fixedpt_open_open_64_double(random_bits(what, seed, static_cast<std::uint64_t>(id), 0)[0]);
+}
+
 double random_value(const random_column& column, std::uint64_t seed, std::uint64_t id) {
   // The spec guarantees a probability of at least 1e-3 between min and max: 1e5 draws outside have probability 1e-43.
   constexpr std::uint64_t attempts = 100'000;
@@ -141,26 +145,39 @@ void sampler::fill_keys(std::int64_t first, columns& out) const {
 
 void sampler::fill_samples(std::int64_t first, columns& out) const {
   const auto& random = plan_->random;
-  if (random.empty()) return;
-  const bool is_free = plan_->design.which == design::kind::random && plan_->correlation.empty();
+  if (plan_->correlation.empty()) {
+    for (std::size_t j = 0; j < random.size(); ++j) fill_sample(j, first, out);
+    return;
+  }
   std::vector<double> u(random.size());
   std::vector<double*> to;
   for (const auto& column : random) to.push_back(column_of(out, column.what));
   for (std::int64_t i = 0; i < out.count; ++i) {
-    for (std::size_t j = 0; j < random.size(); ++j)
-      if (!is_free || !has_draw(random[j].drawn_from)) u[j] = probability(j, first + i);
+    for (std::size_t j = 0; j < random.size(); ++j) u[j] = probability(j, first + i);
     correlate(plan_->correlation, u);
-    for (std::size_t j = 0; j < random.size(); ++j)
-      to[j][i] = is_free && has_draw(random[j].drawn_from)
-                     ? random_value(random[j], plan_->seed, static_cast<std::uint64_t>(first + i))
-                     : quantile(random[j].drawn_from, u[j]);
+    for (std::size_t j = 0; j < random.size(); ++j) to[j][i] = quantile(random[j].drawn_from, u[j]);
   }
+}
+
+void sampler::fill_sample(std::size_t input, std::int64_t first, columns& out) const {
+  const random_column& column = plan_->random[input];
+  const distribution& d = column.drawn_from;
+  const bool is_free = plan_->design.which == design::kind::random;
+  double* const to = column_of(out, column.what);
+  const auto each = [&](auto&& value_of) {
+    for (std::int64_t i = 0; i < out.count; ++i) to[i] = value_of(first + i);
+  };
+  // A loop without calls, for the most frequent distribution. Its draws are its quantiles.
+  if (is_free && d.which == distribution::kind::uniform && !is_truncated(d))
+    each([&](std::int64_t id) { return uniform_value(d, random_probability(column.what, plan_->seed, id)); });
+  else if (is_free && has_draw(d))
+    each([&](std::int64_t id) { return random_value(column, plan_->seed, static_cast<std::uint64_t>(id)); });
+  else each([&](std::int64_t id) { return quantile(d, probability(input, id)); });
 }
 
 double sampler::probability(std::size_t input, std::int64_t id) const {
   if (plan_->design.which != design::kind::random) return points_.at(id % plan_->samples, static_cast<int>(input));
-  return u01fixedpt_open_open_64_double(
-      random_bits(plan_->random[input].what, plan_->seed, static_cast<std::uint64_t>(id), 0)[0]);
+  return random_probability(plan_->random[input].what, plan_->seed, id);
 }
 
 }  // namespace saltus::host

@@ -33,6 +33,8 @@ class sampler {
 
  private:
   void fill_samples(std::int64_t first, columns& out) const;
+  /// The values of one random input, which is independent of the others.
+  void fill_sample(std::size_t input, std::int64_t first, columns& out) const;
   void fill_keys(std::int64_t first, columns& out) const;
   double probability(std::size_t input, std::int64_t id) const;
 

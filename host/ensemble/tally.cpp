@@ -11,13 +11,96 @@
 
 namespace saltus::host {
 
+namespace {
+
+/// Instances whose columns are looked at together; their counts fit into bytes.
+constexpr std::size_t together = 192;
+
+/// Some numbers of instances that ended well: how many are finite, and their greatest magnitude; -1: none is.
+struct glance {
+  std::int64_t count;
+  double largest;
+};
+
+// The bodies of loops over instances have no branches, and compilers make vectors of them.
+
+/// By integers, since magnitudes have the order of their bits.
+inline glance glance_of(const double* x, const unsigned char* ok, std::size_t n) {
+  constexpr std::int64_t magnitude = std::numeric_limits<std::int64_t>::max();
+  constexpr auto infinity = std::bit_cast<std::int64_t>(std::numeric_limits<double>::infinity());
+  std::int64_t count = 0, largest = -1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t bits = std::bit_cast<std::int64_t>(x[i]) & magnitude;
+    const std::int64_t counts = -static_cast<std::int64_t>((ok[i] != 0) & (bits < infinity));  // all bits, or none
+    count -= counts;
+    largest = std::max(largest, (bits & counts) | ~counts);
+  }
+  return {count, largest < 0 ? -1.0 : std::bit_cast<double>(largest)};
+}
+inline std::int64_t sum_of(const std::vector<long long>& column) {
+  std::int64_t sum = 0;
+  for (const long long n : column) sum += n;
+  return sum;
+}
+/// What guards did in up to `together` instances that ended well (guard_tally).
+struct few_guards {
+  unsigned char fired = 0, began_beyond = 0, crossed_against = 0;
+};
+inline few_guards guards_of(const unsigned char* past, const unsigned char* ok, std::size_t n) {
+  unsigned char fired = 0, beyond = 0, against = 0;
+  const auto has = [](unsigned char bits, int which) { return static_cast<unsigned char>((bits & which) != 0); };
+  for (std::size_t i = 0; i < n; ++i) {
+    const unsigned char has_fired = has(past[i], abi::has_fired), armed = has(past[i], abi::ends_armed);
+    const unsigned char lies_beyond = ok[i] & (1 ^ has_fired) & has(past[i], abi::began_beyond);
+    fired = static_cast<unsigned char>(fired + (ok[i] & has_fired));
+    against = static_cast<unsigned char>(against + (lies_beyond & armed));
+    beyond = static_cast<unsigned char>(beyond + (lies_beyond & (1 ^ armed)));
+  }
+  return {fired, beyond, against};
+}
+
+// As in run_statistics.cpp: wider registers if there are any.
+#if defined(__x86_64__)
+#define SALTUS_WIDER __attribute__((target("avx2")))
+const bool has_wider = __builtin_cpu_supports("avx2");
+#else
+#define SALTUS_WIDER
+const bool has_wider = false;
+#endif
+SALTUS_WIDER glance wider_glance(const double* x, const unsigned char* ok, std::size_t n) {
+  return glance_of(x, ok, n);
+}
+SALTUS_WIDER std::int64_t wider_sum(const std::vector<long long>& column) { return sum_of(column); }
+SALTUS_WIDER few_guards wider_guards(const unsigned char* past, const unsigned char* ok, std::size_t n) {
+  return guards_of(past, ok, n);
+}
+const auto glance_at = has_wider ? wider_glance : glance_of;
+const auto sum_all = has_wider ? wider_sum : sum_of;
+const auto guards_at = has_wider ? wider_guards : guards_of;
+
+/// body(first, number of instances, for each whether it ended well) for the instances of a chunk, some at a time.
+template <class Body>
+void each_group(const chunk_data& chunk, Body&& body) {
+  std::array<unsigned char, together> ok;
+  ok.fill(1);
+  const bool all = chunk.has_all_finished();
+  const std::size_t n = chunk.status.size();
+  for (std::size_t first = 0; first < n; first += together) {
+    const std::size_t some = std::min(together, n - first);
+    for (std::size_t i = 0; i < some && !all; ++i) ok[i] = is_ok(static_cast<status>(chunk.status[first + i]));
+    body(first, some, ok.data());
+  }
+}
+
+}  // namespace
+
 void tally::add(const chunk_data& chunk) {
   if (chunk.has_all_finished()) by_status[static_cast<std::size_t>(status::finished)] += std::ssize(chunk.status);
   else
     for (const unsigned char how : chunk.status) ++by_status.at(how);
   for (std::size_t j = 0; j < abi::counter_count; ++j)
     if (const auto& column = chunk.*abi::counter_members<std::vector<long long>>[j]; !chunk.is_preset(j))
-      this->*abi::counter_members<std::int64_t>[j] += std::accumulate(column.begin(), column.end(), 0LL);
+      this->*abi::counter_members<std::int64_t>[j] += sum_all(column);
   // Columns that stayed on a device count 0 above.
   for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
     for (std::size_t j = 0; j < abi::counter_count && !chunk.statistics.has_rows[b]; ++j)
@@ -95,55 +178,6 @@ void tally::add(const tally& more) {
   note(more.not_finite);
 }
 
-namespace {
-
-/// Instances whose columns are looked at together.
-constexpr std::size_t together = 256;
-
-/// Some numbers of instances that ended well: how many are finite, and their greatest magnitude; -1: none is.
-struct glance {
-  std::int64_t count;
-  double largest;
-};
-
-/// Without branches and by integers, whose maximum compilers make vectors of: magnitudes have the order of their bits.
-inline glance glance_of(const double* x, const unsigned char* ok, std::size_t n) {
-  constexpr std::int64_t magnitude = std::numeric_limits<std::int64_t>::max();
-  constexpr auto infinity = std::bit_cast<std::int64_t>(std::numeric_limits<double>::infinity());
-  std::int64_t count = 0, largest = -1;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t bits = std::bit_cast<std::int64_t>(x[i]) & magnitude;
-    const std::int64_t counts = -static_cast<std::int64_t>((ok[i] != 0) & (bits < infinity));  // all bits, or none
-    count -= counts;
-    largest = std::max(largest, (bits & counts) | ~counts);
-  }
-  return {count, largest < 0 ? -1.0 : std::bit_cast<double>(largest)};
-}
-// As in run_statistics.cpp: wider registers if there are any.
-glance glance_by_words(const double* x, const unsigned char* ok, std::size_t n) { return glance_of(x, ok, n); }
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) glance glance_by_avx2(const double* x, const unsigned char* ok, std::size_t n) {
-  return glance_of(x, ok, n);
-}
-const auto glance_at = __builtin_cpu_supports("avx2") ? glance_by_avx2 : glance_by_words;
-#else
-const auto glance_at = glance_by_words;
-#endif
-
-/// body(first, number of instances, for each whether it ended well) for the instances of a chunk, some at a time.
-template <class Body>
-void each_group(const chunk_data& chunk, Body&& body) {
-  std::array<unsigned char, together> ok{};
-  const std::size_t n = chunk.status.size();
-  for (std::size_t first = 0; first < n; first += together) {
-    const std::size_t some = std::min(together, n - first);
-    for (std::size_t i = 0; i < some; ++i) ok[i] = is_ok(static_cast<status>(chunk.status[first + i]));
-    body(first, some, ok.data());
-  }
-}
-
-}  // namespace
-
 void tally::add_finals(const chunk_data& chunk) {
   const std::size_t n = chunk.status.size();
   if (n == 0) return;
@@ -177,18 +211,10 @@ void tally::add_guards(const chunk_data& chunk) {
   if (guards.empty()) return;
   each_group(chunk, [&](std::size_t first, std::size_t some, const unsigned char* ok) {
     for (std::size_t g = 0; g < guards.size(); ++g) {
-      const unsigned char* const past = &chunk.guard_history[g * n + first];
-      int fired = 0, beyond = 0, against = 0;
-      for (std::size_t i = 0; i < some; ++i) {  // without branches, as in glance_of
-        const bool has_fired = (past[i] & abi::has_fired) != 0, armed = (past[i] & abi::ends_armed) != 0;
-        const bool lies_beyond = (ok[i] != 0) & !has_fired & ((past[i] & abi::began_beyond) != 0);
-        fired += (ok[i] != 0) & has_fired;
-        against += lies_beyond & armed;
-        beyond += lies_beyond & !armed;
-      }
-      guards[g].fired += fired;
-      guards[g].crossed_against += against;
-      guards[g].began_beyond += beyond;
+      const few_guards these = guards_at(&chunk.guard_history[g * n + first], ok, some);
+      guards[g].fired += these.fired;
+      guards[g].began_beyond += these.began_beyond;
+      guards[g].crossed_against += these.crossed_against;
     }
   });
 }

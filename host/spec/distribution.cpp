@@ -41,7 +41,7 @@ double triangular_value(const distribution& d, double u) {
 double whole_quantile(const distribution& d, double u) {
   const double a = d.a, b = d.b;
   switch (d.which) {
-    case distribution::kind::uniform: return std::clamp(a + (b - a) * u, a, b);
+    case distribution::kind::uniform: return uniform_value(d, u);
     case distribution::kind::log_uniform:
       return std::clamp(std::exp(std::log(a) + (std::log(b) - std::log(a)) * u), a, b);
     case distribution::kind::normal: return a + b * normal_quantile(u);
@@ -109,7 +109,7 @@ double cumulative(const distribution& d, double x) {
 }
 
 double quantile(const distribution& d, double u) {
-  if (std::isinf(d.min) && std::isinf(d.max)) return whole_quantile(d, u);
+  if (!is_truncated(d)) return whole_quantile(d, u);
   const double below = cumulative(d, d.min);
   return std::clamp(whole_quantile(d, below + (cumulative(d, d.max) - below) * u), d.min, d.max);
 }
@@ -135,7 +135,7 @@ double draw(const distribution& d, std::uint64_t first, std::uint64_t second) {
   const double a = d.a, b = d.b;
   const double u = u01fixedpt_open_open_64_double(first);
   switch (d.which) {
-    case distribution::kind::uniform: return std::clamp(a + (b - a) * u, a, b);
+    case distribution::kind::uniform: return uniform_value(d, u);
     case distribution::kind::log_uniform:
       return std::clamp(std::exp(std::log(a) + (std::log(b) - std::log(a)) * u), a, b);
     case distribution::kind::normal: return a + b * r123::boxmuller(first, second).x;

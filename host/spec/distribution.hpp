@@ -1,6 +1,8 @@
 // The distributions of [sample]: their names, valid parameters, distribution functions and inverses, and random draws.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -40,6 +42,12 @@ double cumulative(const distribution& d, double x);
 /// values between them). Infinite at 0 or 1 if the distribution is unbounded there. Beta and gamma distributions use
 /// Boost.Math.
 double quantile(const distribution& d, double u);
+
+/// Are values left out that the distribution could have?
+inline bool is_truncated(const distribution& d) { return !std::isinf(d.min) || !std::isinf(d.max); }
+
+/// The quantile of a uniform distribution before truncation; rounding does not leave its range.
+inline double uniform_value(const distribution& d, double u) { return std::clamp(d.a + (d.b - d.a) * u, d.a, d.b); }
 
 /// Do all values lie between two finite numbers?
 bool is_bounded(const distribution& d);

@@ -1,12 +1,16 @@
 // Handles of the CUDA driver as objects, and its errors as exceptions. For the plug-in alone, which links the driver.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <cuda.h>
 #include <fmt/format.h>
@@ -138,12 +142,17 @@ class pinned_memory {
   void* address_ = nullptr;
 };
 
-/// A stream executes operations in order. A copy from or to pageable host memory has left or reached that memory on
+/// A stream executes operations in order. Where kernels of several streams wait for room on the device, those of the lowest rank go
+/// first, as far as the device knows so many ranks. A copy from or to pageable host memory has left or reached that memory on
 /// return. A copy from or to pinned memory may happen at any time until the stream, or an event put into it later, has
 /// been waited for.
 class cuda_stream {
  public:
-  cuda_stream() { SALTUS_CUDA(cuStreamCreate, &handle_, CU_STREAM_NON_BLOCKING); }
+  explicit cuda_stream(int rank = 0) {
+    int least = 0, greatest = 0;  // the greatest priority is the smallest number
+    SALTUS_CUDA(cuCtxGetStreamPriorityRange, &least, &greatest);
+    SALTUS_CUDA(cuStreamCreateWithPriority, &handle_, CU_STREAM_NON_BLOCKING, std::min(greatest + rank, least));
+  }
   ~cuda_stream() { cuStreamDestroy(handle_); }
   cuda_stream(const cuda_stream&) = delete;
   cuda_stream& operator=(const cuda_stream&) = delete;
@@ -177,6 +186,61 @@ class cuda_stream {
   CUstream handle_ = nullptr;
 };
 
+/// Kernels that follow each other, launched by one call. It takes the driver a tenth of the time that single launches take, and they
+/// would wait for each other in the threads that launch.
+class cuda_chain {
+ public:
+  struct link {
+    CUfunction kernel;
+    int blocks, block;
+  };
+  cuda_chain() = default;
+  ~cuda_chain() { forget(); }
+  cuda_chain(const cuda_chain&) = delete;
+  cuda_chain& operator=(const cuda_chain&) = delete;
+
+  /// Sets the kernels and their arguments, which are copied. Chains that are in a stream already keep theirs.
+  void set(const std::vector<link>& links, void** arguments) {
+    if (links.size() != nodes_.size()) return make(links, arguments);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const auto node = node_of(links[i], arguments);
+      SALTUS_CUDA(cuGraphExecKernelNodeSetParams, chain_, nodes_[i], &node);
+    }
+  }
+  void launch(const cuda_stream& stream) const { SALTUS_CUDA(cuGraphLaunch, chain_, stream.handle()); }
+
+ private:
+  static CUDA_KERNEL_NODE_PARAMS node_of(const link& l, void** arguments) {
+    CUDA_KERNEL_NODE_PARAMS r{};
+    r.func = l.kernel;
+    r.gridDimX = static_cast<unsigned>(l.blocks), r.blockDimX = static_cast<unsigned>(l.block);
+    r.gridDimY = r.gridDimZ = r.blockDimY = r.blockDimZ = 1;
+    r.kernelParams = arguments;
+    return r;
+  }
+  void make(const std::vector<link>& links, void** arguments) {
+    forget();
+    SALTUS_CUDA(cuGraphCreate, &graph_, 0);
+    for (const link& l : links) {
+      const auto node = node_of(l, arguments);
+      const CUgraphNode* const before = nodes_.empty() ? nullptr : &nodes_.back();
+      CUgraphNode made = nullptr;
+      SALTUS_CUDA(cuGraphAddKernelNode, &made, graph_, before, nodes_.empty() ? 0 : 1, &node);
+      nodes_.push_back(made);
+    }
+    SALTUS_CUDA(cuGraphInstantiate, &chain_, graph_, 0);
+  }
+  void forget() {
+    if (chain_ != nullptr) cuGraphExecDestroy(std::exchange(chain_, nullptr));
+    if (graph_ != nullptr) cuGraphDestroy(std::exchange(graph_, nullptr));
+    nodes_.clear();
+  }
+
+  CUgraph graph_ = nullptr;
+  CUgraphExec chain_ = nullptr;
+  std::vector<CUgraphNode> nodes_;
+};
+
 /// A mark in a stream; kind::time also records the device's time at the mark.
 class cuda_event {
  public:
@@ -193,8 +257,17 @@ class cuda_event {
 
   void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
   /// Waits until all earlier operations of the stream have finished; does nothing if the event was never put into a
-  /// stream.
-  void wait() const { SALTUS_CUDA(cuEventSynchronize, handle_); }
+  /// stream. A thread that sleeps takes some 20 us to wake up, so it asks for a while first.
+  void wait() const {
+    const auto until = std::chrono::steady_clock::now() + asking;
+    for (;;) {
+      const CUresult state = cuEventQuery(handle_);
+      if (state != CUDA_ERROR_NOT_READY) return check_driver(state, "cuEventQuery");
+      if (std::chrono::steady_clock::now() >= until) break;
+      std::this_thread::yield();
+    }
+    SALTUS_CUDA(cuEventSynchronize, handle_);
+  }
   /// Seconds by the device's clock; both events must be of kind::time and have been waited for.
   double seconds_since(const cuda_event& earlier) const {
     float milliseconds = 0;
@@ -203,6 +276,7 @@ class cuda_event {
   }
 
  private:
+  static constexpr std::chrono::microseconds asking{200};
   CUevent handle_ = nullptr;
 };
 

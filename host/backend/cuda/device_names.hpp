@@ -50,6 +50,7 @@ inline cuda_module_code code_for(const plan& p, int capability) {
 using device_address = CUdeviceptr;
 using device_binaries = cuda_module_code;
 using device_binary = built_cuda;
+using device_chain = cuda_chain;
 using device_code = cuda_module;
 using device_error = cuda_error;
 using device_event = cuda_event;

@@ -73,14 +73,15 @@ class device_backend final : public backend {
     run_.device.use();
     const at_work here(*this);
     std::unique_ptr<chunk_runner> runner;
+    int rank = 0;
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
         runner = std::move(idle_.back());
         idle_.pop_back();
-      }
+      } else rank = made_++ % chunks_at_once;
     }
-    if (!runner) runner = std::make_unique<chunk_runner>(run_, [this] { return wait_for_memory(); });
+    if (!runner) runner = std::make_unique<chunk_runner>(run_, rank, [this] { return wait_for_memory(); });
     runner->integrate(chunk, finished, usage);
     ended_instances_ += chunk.count;
     const std::lock_guard lock(mutex_);
@@ -127,7 +128,7 @@ class device_backend final : public backend {
   /// for its first bytes. Measured: docs/cuda.md.
   std::int64_t chosen_chunk() const {
     const plan& p = run_.what;
-    const std::int64_t for_few = std::clamp(p.count / few_chunks, min_instances, some_instances);
+    const std::int64_t for_few = std::clamp((p.count + few_chunks - 1) / few_chunks, min_instances, some_instances);
     const std::int64_t for_many = std::min(p.count / many_chunks, max_instances);
     std::int64_t size = std::min(p.count, std::max(for_few, for_many));
     while (size > 1 && (chunk_bytes(p, size) > max_host_bytes || run_.bytes_for(size) > run_.memory))
@@ -141,6 +142,7 @@ class device_backend final : public backend {
   std::atomic<std::int64_t> ended_instances_ = 0;  ///< of all runs so far
   std::mutex mutex_;
   std::condition_variable ended_;
+  int made_ = 0;                   ///< runners so far
   int working_ = 0, waiting_ = 0;  ///< chunks at work, and those of them that wait for memory
   std::vector<std::unique_ptr<chunk_runner>> idle_;
 };

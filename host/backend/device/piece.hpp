@@ -14,7 +14,7 @@ namespace saltus::host {
 /// Neighbouring instances of a chunk that are on the device at once: all of them if memory suffices. Pieces go through
 /// one stream one after another, and copies go through pinned memory, so that no stream waits for another.
 struct device_piece {
-  explicit device_piece(const run_data& r) : run(r) {}
+  device_piece(const run_data& r, int rank) : run(r), stream(rank) {}
 
   bool is_done() const { return state.ready[state.half] + state.parked[state.half] + state.vacant[state.half] == 0; }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,21 +56,14 @@ class rounds {
   /// Runs some rounds and checks their progress. The device measures their time: the host's clock would include other
   /// waits of the thread.
   void run() {
-    const loaded_module& module = piece_.run.module;
     piece_.c.turn_budget = turns_;
     piece_.c.look_every = look_every();
     piece_.staging.upload(piece_.c.progress, &piece_.state, 1);
     const int worked_before = piece_.state.worked, ahead = ahead_;
     begun_.put_into(piece_.stream);
     launch_stopwatch stopwatch(piece_, ahead);
-    for (int i = 0; i < ahead; ++i) {
-      launch(module.begin), stopwatch.lap();
-      launch(module.sail), stopwatch.lap();
-      if (piece_.c.unlanded != nullptr) launch(*module.land_quickly);
-      stopwatch.lap();
-      launch(module.land), stopwatch.lap();
-      launch({module.turn_over, 1}, 1), stopwatch.lap();
-    }
+    if (piece_.run.launched.is_timed()) launch_singly(ahead, stopwatch);
+    else launch_together(ahead);
     ended_.put_into(piece_.stream);
     look();
     const double took = ended_.seconds_since(begun_);
@@ -91,7 +85,7 @@ class rounds {
     }
     state.fresh = 0;
     piece_.staging.upload(c.progress, &state, 1);
-    launch(piece_.run.module.begin);
+    launch(link_of(piece_.run.module.begin));
     look();
   }
 
@@ -122,8 +116,7 @@ class rounds {
   void look() {
     const abi::device_chunk& c = piece_.c;
     piece_.staging.download(&piece_.state, c.progress, 1);
-    piece_.staging.land();
-    piece_.stream.wait();  // throws errors of kernels
+    piece_.staging.land();  // throws errors of kernels
     if (c.how.log_events != 0 && !has_bounded_log(c.how) && piece_.state.rows > c.events.capacity)
       throw error(exit_failure,
                   fmt::format("internal: {} rows of an event log that has room for {}: a landing logs more "
@@ -131,13 +124,39 @@ class rounds {
                               piece_.state.rows, c.events.capacity, piece_.run.module.about.rows_per_landing));
   }
 
-  void launch(const kernel& k, int block = abi::device_block) {
-    const int blocks = std::min(k.blocks, (piece_.c.pool.places + block - 1) / block);
-    void* arguments[] = {&piece_.c, const_cast<unsigned char*>(piece_.run.tolerances.data())};
-    piece_.stream.launch(k.code, blocks, block, arguments);
+  using link = device_chain::link;
+  using arguments = std::array<void*, 2>;
+
+  arguments arguments_of_kernels() { return {&piece_.c, const_cast<unsigned char*>(piece_.run.tolerances.data())}; }
+  link link_of(const kernel& k) const {
+    constexpr int block = abi::device_block;
+    return {k.code, std::min(k.blocks, (piece_.c.pool.places + block - 1) / block), block};
+  }
+  /// The kernels of a round; the third one may be absent.
+  std::array<std::optional<link>, launches::kernels.size()> links() const {
+    const loaded_module& module = piece_.run.module;
+    std::optional<link> quick;
+    if (piece_.c.unlanded != nullptr) quick = link_of(*module.land_quickly);
+    return {link_of(module.begin), link_of(module.sail), quick, link_of(module.land), link{module.turn_over, 1, 1}};
+  }
+  void launch(const link& l) { piece_.stream.launch(l.kernel, l.blocks, l.block, arguments_of_kernels().data()); }
+  void launch_singly(int times, launch_stopwatch& stopwatch) {
+    for (int i = 0; i < times; ++i)
+      for (const auto& l : links()) {
+        if (l) launch(*l);
+        stopwatch.lap();
+      }
+  }
+  void launch_together(int times) {
+    std::vector<link> there;
+    for (const auto& l : links())
+      if (l) there.push_back(*l);
+    round_.set(there, arguments_of_kernels().data());
+    for (int i = 0; i < times; ++i) round_.launch(piece_.stream);
   }
 
   device_piece& piece_;
+  device_chain round_;
   device_event begun_{device_event::kind::time}, ended_{device_event::kind::time};
   int ahead_ = 1, turns_ = first_turns;
 };
