@@ -72,7 +72,6 @@ struct event {
   long behind = 0;
   bool is_time = false;
   double seconds = 0;
-  bool is_asked = false;  ///< since it was put into a stream
 };
 stream& of(CUstream handle) { return *reinterpret_cast<stream*>(handle); }
 event& of(CUevent handle) { return *reinterpret_cast<event*>(handle); }
@@ -291,7 +290,7 @@ CUresult cuEventDestroy(CUevent handle) {
 CUresult cuEventRecord(CUevent handle, CUstream where) {
   const std::lock_guard lock(clock_mutex);
   event& e = of(handle);
-  e.where = &of(where), e.behind = of(where).put, e.seconds = device_seconds, e.is_asked = false;
+  e.where = &of(where), e.behind = of(where).put, e.seconds = device_seconds;
   return answer("cuEventRecord");
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
@@ -302,12 +301,6 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
 CUresult cuEventSynchronize(CUevent handle) {
   if (event& e = of(handle); e.where) e.where->happen(e.behind);
   return answer("cuEventSynchronize");
-}
-CUresult cuEventQuery(CUevent handle) {
-  event& e = of(handle);
-  if (e.where && !std::exchange(e.is_asked, true)) return CUDA_ERROR_NOT_READY;
-  if (e.where) e.where->happen(e.behind);
-  return answer("cuEventQuery");
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream where) {
   fake_cuda_done().up_bytes += static_cast<long long>(bytes);

@@ -311,9 +311,9 @@ TEST(cuda_backend, absence_of_a_device_has_a_reason) {
 TEST(cuda_backend, chunks_fit_into_memory) {
   auto p = valve_plan();
   p.count = 100'000'000;
-  // The fake device has 1 GiB; a chunk gets a sixth of it, less a reserve.
+  // The fake device has 1 GiB; a chunk gets an eighth of it, less a reserve.
   auto device = backend_for<valve_engine>(p);
-  EXPECT_EQ(6, device->concurrency());
+  EXPECT_EQ(8, device->concurrency());
   EXPECT_GT(device->chunk_size(), 100'000);
   EXPECT_LE(device->chunk_size(), 1 << 18);
   device.reset();

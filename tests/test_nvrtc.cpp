@@ -27,6 +27,7 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 
 #include <nvrtc.h>
 
+#include "abi/reductions.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -186,6 +187,21 @@ TEST(nvrtc, scheduled_events_and_random_streams_compile_for_sm_90) {
     list.push_back({plan_for(describe_model(header), "dp5", true, in_double), true});
   }
   expect_that_all_compile(std::move(list));
+}
+
+TEST(nvrtc, every_reduction_compiles_for_sm_90) {
+  std::vector<combination> list;
+  for (const bool of_output : {false, true}) {
+    plan p = plan_for(describe_model(find_model("pulsed_dose")), "dp5", true, in_double);
+    for (int which = 0; which < static_cast<int>(std::size(reduction_table)); ++which)
+      if (const auto kind = static_cast<reduce>(which); !of_output || !is_of_event(kind))
+        p.reductions.push_back({kind, of_output, 0, reduction_table[which].notation, which % 2 == 0});
+    list.push_back({p, true});
+  }
+  list.push_back({plan_for(describe_model(find_model("van_der_pol")), "taylor8", true, in_double), true});
+  list.back().what.reductions.push_back({reduce::deviation, false, 0, "std(x)"});
+  compile_all(list);
+  for (const combination& c : list) EXPECT_EQ("", c.failure) << c.what.model.name << " with " << c.what.method;
 }
 
 TEST(nvrtc, code_whose_report_is_lost_is_made_anew) {

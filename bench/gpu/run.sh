@@ -103,15 +103,16 @@ if has cuda && grep -q '^cuda *none' <<< "$doctor"; then exit 5; fi
 
 # ---- what is measured: label | model and settings -------------------------------------------------------------------
 cases=(
-  'lorenz, dp5|lorenz --set sweep.rho={from=0,to=21}'
+  'lorenz, dp5|lorenz --method dp5 --set sweep.rho={from=0,to=21}'
   'lorenz, dop853|lorenz --method dop853 --set sweep.rho={from=0,to=21}'
-  'lorenz, dp5, float|lorenz --set precision=float --set rtol=1e-4 --set sweep.rho={from=0,to=21}'
-  'relief_valve, sorted|relief_valve --set t=[0.0,40.0] --set run.allowed_failed=0.05 --set sweep.flow={from=0.5,to=10.0}'
-  'bok_1, sorted|bok_1 --set sweep.A={from=0.35,to=0.45}'
-  'bok_1, random|bok_1 --set sample.A={uniform=[0.35,0.45]}'
-  'bok_1, random, not ordered|bok_1 --set run.order=id --set sample.A={uniform=[0.35,0.45]}'
-  'coulomb_oscillator, random|coulomb_oscillator --set t=[0.0,50.0] --set sample.amplitude={uniform=[0.75,1.0]}'
-  'keller_miksis, random|keller_miksis --set t=[0.0,2.0] --set sample.frequency_1={log_uniform=[2e4,1e6]}'
+  'lorenz, auto|lorenz --set sweep.rho={from=0,to=21}'
+  'lorenz, dp5, float|lorenz --method dp5 --set precision=float --set rtol=1e-4 --set sweep.rho={from=0,to=21}'
+  'relief_valve, sorted|relief_valve --method dp5 --set t=[0.0,40.0] --set run.allowed_failed=0.05 --set sweep.flow={from=0.5,to=10.0}'
+  'bok_1, sorted|bok_1 --method dp5 --set sweep.A={from=0.35,to=0.45}'
+  'bok_1, random|bok_1 --method dp5 --set sample.A={uniform=[0.35,0.45]}'
+  'bok_1, random, not ordered|bok_1 --method dp5 --set run.order=id --set sample.A={uniform=[0.35,0.45]}'
+  'coulomb_oscillator, random|coulomb_oscillator --method dp5 --set t=[0.0,50.0] --set sample.amplitude={uniform=[0.75,1.0]}'
+  'keller_miksis, random|keller_miksis --method dp5 --set t=[0.0,2.0] --set sample.frequency_1={log_uniform=[2e4,1e6]}'
   'compound_pendulum, dop853|compound_pendulum --method dop853 --set sample.length={uniform=[0.5,2.0]} --set sample.friction={uniform=[0.0,1.0]}'
   'robertson, rodas5p|robertson --method rodas5p --set t=[0.0,1e4] --set atol=[1e-9,1e-13,1e-9] --set sweep.k1={from=0.02,to=0.06}'
 )

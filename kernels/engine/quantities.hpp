@@ -6,6 +6,13 @@
 
 namespace saltus {
 
+/// State number i: its value, or, in a run over series, the row of the run (number/jet.hpp).
+template <class Value>
+SALTUS_FN Value own_argument(const Value& t, const Value& state, int i) {
+  if constexpr (requires { Value::argument(t, i); }) return Value::argument(t, i);
+  else return state;
+}
+
 /// The quantities at a point, followed by their derivatives if these are carried.
 template <class E, class Value, class Held>
 SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Value, E::n>& y, const Held& c) {
@@ -34,8 +41,7 @@ SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Va
     static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(number)::value, index = list::all.of[i].index;
       if constexpr (list::all.of[i].of_output) q[i] = out[index];
-      else if constexpr (requires { Value::argument(t, index); }) q[i] = Value::argument(t, index);
-      else q[i] = y[index];
+      else q[i] = own_argument(t, y[index], index);
       if constexpr (list::all.of[i].squared) q[i] = q[i] * q[i];
     });
     for (int i = list::count; i < E::Method::quadratures; ++i) q[i] = Value(0.0);

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -94,8 +92,8 @@ class cuda_device {
     const std::lock_guard lock(one_at_a_time);
     CUcontext& context = all[device];
     if (context != nullptr) return context;
-    // A thread that waits for the device frees its core. If other code has set the flags before, they stay.
-    cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_BLOCKING_SYNC);
+    // Threads that wait for short ask; events for long waits let them sleep. If other code has set the flags before, they stay.
+    cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_SPIN);
     CUcontext retained = nullptr;
     SALTUS_CUDA(cuDevicePrimaryCtxRetain, &retained, device);
     return context = retained;
@@ -241,13 +239,16 @@ class cuda_chain {
   std::vector<CUgraphNode> nodes_;
 };
 
-/// A mark in a stream; kind::time also records the device's time at the mark.
+/// A mark in a stream; kind::time also records the device's time at the mark. A thread that sleeps while it waits frees its core, and
+/// takes some 20 us to wake up.
 class cuda_event {
  public:
   enum class kind { mark, time };
-  explicit cuda_event(kind what = kind::mark) {
+  enum class waiting { awake, asleep };
+  cuda_event(kind what, waiting how) {
     SALTUS_CUDA(cuEventCreate, &handle_,
-                CU_EVENT_BLOCKING_SYNC | (what == kind::mark ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT));
+                (what == kind::mark ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT) |
+                    (how == waiting::asleep ? CU_EVENT_BLOCKING_SYNC : CU_EVENT_DEFAULT));
   }
   ~cuda_event() {
     if (handle_ != nullptr) cuEventDestroy(handle_);
@@ -257,17 +258,8 @@ class cuda_event {
 
   void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
   /// Waits until all earlier operations of the stream have finished; does nothing if the event was never put into a
-  /// stream. A thread that sleeps takes some 20 us to wake up, so it asks for a while first.
-  void wait() const {
-    const auto until = std::chrono::steady_clock::now() + asking;
-    for (;;) {
-      const CUresult state = cuEventQuery(handle_);
-      if (state != CUDA_ERROR_NOT_READY) return check_driver(state, "cuEventQuery");
-      if (std::chrono::steady_clock::now() >= until) break;
-      std::this_thread::yield();
-    }
-    SALTUS_CUDA(cuEventSynchronize, handle_);
-  }
+  /// stream.
+  void wait() const { SALTUS_CUDA(cuEventSynchronize, handle_); }
   /// Seconds by the device's clock; both events must be of kind::time and have been waited for.
   double seconds_since(const cuda_event& earlier) const {
     float milliseconds = 0;
@@ -276,7 +268,6 @@ class cuda_event {
   }
 
  private:
-  static constexpr std::chrono::microseconds asking{200};
   CUevent handle_ = nullptr;
 };
 

@@ -20,6 +20,7 @@ namespace saltus::host {
 
 // The host launches as many rounds ahead as take about this time; if a single round takes longer, it gets fewer turns.
 inline constexpr double shortest_look = 0.005, longest_look = 0.050;  // s
+inline constexpr double longest_awake = 0.0005;                       // s
 inline constexpr int max_rounds_ahead = 64, max_turns = 4096, fewest_turns = 64;
 // The first round is short: the time of a turn is still unknown, and the watchdog of a display ends kernels after some
 // seconds.
@@ -33,7 +34,8 @@ class launch_stopwatch {
     if (piece.run.launched.is_timed()) laps_.reserve(launches::kernels.size() * static_cast<std::size_t>(rounds));
   }
   void lap() {
-    if (piece_.run.launched.is_timed()) laps_.emplace_back(device_event::kind::time).put_into(piece_.stream);
+    if (!piece_.run.launched.is_timed()) return;
+    laps_.emplace_back(device_event::kind::time, device_event::waiting::awake).put_into(piece_.stream);
   }
   /// The seconds of each kernel, once the laps have been waited for.
   std::array<double, launches::kernels.size()> seconds(const device_event& begun) const {
@@ -65,8 +67,10 @@ class rounds {
     if (piece_.run.launched.is_timed()) launch_singly(ahead, stopwatch);
     else launch_together(ahead);
     ended_.put_into(piece_.stream);
+    // It will take about as long as the last time.
+    if (took_ > longest_awake) ended_.wait();
     look();
-    const double took = ended_.seconds_since(begun_);
+    const double took = took_ = ended_.seconds_since(begun_);
     const int worked = piece_.state.worked - worked_before;
     piece_.run.launched.add({stopwatch.seconds(begun_), ahead, worked, 1, took});
     const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -157,7 +161,9 @@ class rounds {
 
   device_piece& piece_;
   device_chain round_;
-  device_event begun_{device_event::kind::time}, ended_{device_event::kind::time};
+  device_event begun_{device_event::kind::time, device_event::waiting::asleep},
+      ended_{device_event::kind::time, device_event::waiting::asleep};
+  double took_ = 0;  ///< seconds of the last rounds
   int ahead_ = 1, turns_ = first_turns;
 };
 

@@ -22,7 +22,7 @@
 namespace saltus::host {
 
 inline constexpr int places_per_thread = 4;  ///< number of times that a thread can swap before a round ends
-inline constexpr int chunks_at_once = 6;     ///< some are uploaded, some are integrated, some are fetched
+inline constexpr int chunks_at_once = 8;     ///< some are uploaded, some are integrated, some are fetched
 /// Fraction of free memory for chunks: the rest is for statistics, code and the driver itself.
 inline constexpr double usable_part = 0.9;
 

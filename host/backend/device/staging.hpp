@@ -50,7 +50,8 @@ class device_staging {
   struct half_of_memory {
     std::size_t used = 0;
     std::vector<download_piece> on_their_way = {};
-    device_event there = device_event();  ///< in the stream, after the last copy from or to a half that is full
+    /// In the stream, after the last copy from or to a half that is full. Copies take some 100 us.
+    device_event there{device_event::kind::mark, device_event::waiting::awake};
   };
 
   half_of_memory& half() { return halves_[turn_]; }
