@@ -92,8 +92,8 @@ class cuda_device {
     const std::lock_guard lock(one_at_a_time);
     CUcontext& context = all[device];
     if (context != nullptr) return context;
-    // Threads that wait for short ask; events for long waits let them sleep. If other code has set the flags before, they stay.
-    cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_SPIN);
+    // Threads that wait for short ask again and again, and let others go first; events for long waits let them sleep. If other code has set the flags before, they stay.
+    cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_YIELD);
     CUcontext retained = nullptr;
     SALTUS_CUDA(cuDevicePrimaryCtxRetain, &retained, device);
     return context = retained;

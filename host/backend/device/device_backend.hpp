@@ -28,8 +28,8 @@ inline constexpr std::int64_t max_instances = 1 << 17;  ///< per chunk
 inline constexpr std::int64_t max_host_bytes = 1
                                                << 30;  ///< of a chunk in host memory, which holds a few chunks at once
 inline constexpr std::int64_t min_instances = 2048;    ///< per chunk, unless the run has fewer
-inline constexpr std::int64_t some_instances = 1 << 16;  ///< per chunk, of a run that is not large
-inline constexpr int few_chunks = 6, many_chunks = 64;   ///< of a small run, and of a large one
+inline constexpr std::int64_t some_instances = 1 << 16;              ///< per chunk, of a run that is not large
+inline constexpr int few_chunks = chunks_at_once, many_chunks = 64;  ///< of a small run, and of a large one
 /// Making an order takes some 40 ns of a processor for each instance: more than it can save in a run with fewer instances for
 /// each thread, and where an instance takes less time in kernels.
 inline constexpr std::int64_t min_ordered_per_thread = 16;
