@@ -315,7 +315,7 @@ TEST(cuda_backend, chunks_fit_into_memory) {
   auto device = backend_for<valve_engine>(p);
   EXPECT_EQ(8, device->concurrency());
   EXPECT_GT(device->chunk_size(), 100'000);
-  EXPECT_LE(device->chunk_size(), 1 << 18);
+  EXPECT_LE(device->chunk_size(), 1 << 17);
   device.reset();
   p.sample_count = 100'000;  // 2.4 MB each
   const auto few = backend_for<valve_engine>(p)->chunk_size();

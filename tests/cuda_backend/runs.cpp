@@ -277,7 +277,7 @@ TEST(cuda_backend, columns_stay_on_the_device_but_for_blocks_that_the_host_needs
 TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_the_same_bits) {
   auto p = summed_plan(0.0);
   p.inject_exceptions = 1e-9;  // the same module
-  p.chunk = 300;
+  p.chunk = 150;
   p.rows = true, p.log_events = true;
   double seconds_per_launch = 1e-3;
   const auto run = [&](const host::plan& q) {
@@ -293,16 +293,16 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
   auto as_they_stand = p;
   as_they_stand.by_work = false;
   const auto a = run(p), b = run(as_they_stand);
-  ASSERT_EQ(10u, a.size());
+  ASSERT_EQ(20u, a.size());
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_EQ("", differences(b[k], a[k]));
-  // At most six chunks are in progress at once; later ones benefit from the first.
+  // At most eight chunks are in progress at once; later ones benefit from the first.
   EXPECT_TRUE(a[0].order.empty());
-  EXPECT_EQ(300u, a[8].order.size());
-  EXPECT_TRUE(b[8].order.empty());
+  EXPECT_EQ(150u, a[18].order.size());
+  EXPECT_TRUE(b[18].order.empty());
   seconds_per_launch = 0.0;  // where kernels take no time, an order saves none
   const auto fast = run(p);
   for (std::size_t k = 0; k < fast.size(); ++k) EXPECT_EQ("", differences(b[k], fast[k]));
-  EXPECT_TRUE(fast[9].order.empty());
+  EXPECT_TRUE(fast[19].order.empty());
 }
 
 TEST(cuda_backend, stopped_early_in_another_order_each_instance_is_finished_interrupted_or_not_run) {
