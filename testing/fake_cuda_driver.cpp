@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -158,6 +159,21 @@ struct chain {
   std::vector<node_of_chain> nodes;
 };
 CUgraphNode handle_of(std::size_t node) { return reinterpret_cast<CUgraphNode>(node); }
+
+/// Loaded code, and its kernels.
+struct module {
+  struct kernel {
+    std::string name;
+    const module* from;
+    kernel(const char* called, const module* of) : name(called), from(of) {}
+    void run(int threads, void** arguments) const {
+      (from->runner ? from->runner : the_fake_cuda().run_kernel)(name, threads, arguments);
+    }
+  };
+  saltus::test::fake_cuda::kernel_runner runner;
+  std::deque<kernel> kernels;
+};
+const module::kernel& of(CUfunction handle) { return *reinterpret_cast<const module::kernel*>(handle); }
 
 /// Computing time of the streams of a device so far.
 std::mutex clock_mutex;
@@ -323,14 +339,20 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes,
   return answer("cuMemsetD8Async");
 }
 
-CUresult cuModuleLoadData(CUmodule* module, const void* code) {
-  *module = nullptr;
-  if (std::memcmp(code, "\177ELF", 4) != 0) ++fake_cuda_done().ptx_modules;
+CUresult cuModuleLoadData(CUmodule* handle, const void* code) {
+  const auto* const text = static_cast<const char*>(code);
+  const auto& kernels_of = the_fake_cuda().kernels_of;
+  *handle = reinterpret_cast<CUmodule>(new module{kernels_of ? kernels_of(text) : nullptr, {}});
+  if (std::strncmp(text, "\177ELF", 4) != 0) ++fake_cuda_done().ptx_modules;
   return answer("cuModuleLoadData");
 }
-CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
-  *function = reinterpret_cast<CUfunction>(const_cast<char*>(name));  // names are literals
+CUresult cuModuleUnload(CUmodule handle) {
+  delete reinterpret_cast<module*>(handle);
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
+  auto& from = *reinterpret_cast<module*>(handle);
+  *function = reinterpret_cast<CUfunction>(&from.kernels.emplace_back(name, &from));
   return answer("cuModuleGetFunction");
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) {
@@ -348,7 +370,7 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
     // The driver reserves local memory for all threads that the device can hold, and never releases it.
     const std::lock_guard lock(memory_mutex);
     std::size_t& local = local_memory[device_in_use];
-    const std::string_view name = reinterpret_cast<const char*>(kernel);
+    const std::string& name = of(kernel).name;
     const bool is_used = name != "saltus_describe" && name != "saltus_tolerances";
     const std::size_t wanted =
         is_used ? static_cast<std::size_t>(the_fake_cuda().local_bytes) * threads_per_multiprocessor : 0;
@@ -361,13 +383,13 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
     device_seconds += the_fake_cuda().seconds_per_launch;
   }
   ++fake_cuda_done().launches[device_in_use];
-  if (const auto word = word_of_host(reinterpret_cast<const char*>(kernel), arguments); word >= 0) {
-    std::fprintf(stderr, "%s: word %td of its first argument is an address of the host\n",
-                 reinterpret_cast<const char*>(kernel), word);
+  if (const auto word = word_of_host(of(kernel).name, arguments); word >= 0) {
+    std::fprintf(stderr, "%s: word %td of its first argument is an address of the host\n", of(kernel).name.c_str(),
+                 word);
     return CUDA_ERROR_ILLEGAL_ADDRESS;
   }
   const device_time here;
-  the_fake_cuda().run_kernel(reinterpret_cast<const char*>(kernel), static_cast<int>(blocks * threads), arguments);
+  of(kernel).run(static_cast<int>(blocks * threads), arguments);
   return CUDA_SUCCESS;
 }
 

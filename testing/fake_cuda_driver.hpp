@@ -16,7 +16,10 @@ namespace saltus::test {
 
 struct fake_cuda {
   /// Runs a kernel by its name with a number of threads; arguments as cuLaunchKernel takes them.
-  std::function<void(std::string_view, int, void**)> run_kernel;
+  using kernel_runner = std::function<void(std::string_view, int, void**)>;
+  kernel_runner run_kernel;
+  /// If set: runs the kernels of loaded code instead.
+  std::function<kernel_runner(std::string_view code)> kernels_of = {};
   /// The name of a call that fails, and its error code.
   std::string failing = {};
   CUresult failure = CUDA_SUCCESS;

@@ -1,68 +1,23 @@
-// A CUDA device for tests on machines without one: the kernels of run/on_cuda.cuh as ordinary functions, whose threads run
-// one after another, and chunks to run on it and on CPU lanes.
+// Chunks to run on the kernels of run/on_cuda.cuh as ordinary functions (testing/emulated_kernels.hpp), and on CPU lanes.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "chunk_difference.hpp"
 #include "ensemble/chunk_data.hpp"
 #include "form/of_model.hpp"
 #include "method/by_name.hpp"
 #include "model/describe.hpp"
 #include "run/on_cpu.hpp"
-#include "run/on_cuda.cuh"
-#include "statistics/cuda_statistics.cuh"
+#include "testing/emulated_kernels.hpp"
 
 namespace saltus::test {
-
-/// One thread's part in a kernel.
-template <class E, class Warp>
-void emulate_thread(std::string_view kernel, const abi::device_chunk& chunk,
-                    const tolerances<E, pack<typename E::T, 1>>& tol, const Warp& warp) {
-  const cuda_rounds<E, Warp> rounds(chunk, tol, warp);
-  if (kernel == "saltus_begin") rounds.begin_fresh();
-  else if (kernel == "saltus_sail") rounds.sail_ready();
-  else if (kernel == "saltus_land") rounds.land_parked();
-  else if (kernel == "saltus_land_quickly")
-    cuda_rounds<quick<E>, Warp>(chunk, std::bit_cast<tolerances<quick<E>, pack<typename E::T, 1>>>(tol), warp)
-        .land_quickly();
-  else if (kernel == "saltus_turn_over") rounds.turn_over();
-  else throw host::error(host::exit_failure, "no kernel " + std::string(kernel));
-}
-
-/// Runs a kernel of a module of engine E; `arguments` are as for cuLaunchKernel. Every thread is a warp of its own.
-template <class E>
-void emulate(std::string_view kernel, int threads, void** arguments) {
-  if (kernel == "saltus_describe") {
-    **static_cast<abi::device_module**>(arguments[0]) = cuda_module_of<E>;
-    return;
-  }
-  if (kernel == "saltus_tolerances") {
-    using Tolerances = tolerances<E, pack<typename E::T, 1>>;
-    **static_cast<Tolerances**>(arguments[1]) =
-        tolerances_from<E, pack<typename E::T, 1>>(*static_cast<const abi::settings*>(arguments[0]));
-    return;
-  }
-  if (kernel == "saltus_statistics") {
-    const auto& work = *static_cast<const abi::device_statistics*>(arguments[0]);
-    const whole_warp warp;
-    for (int i = 0; i < threads / statistics_lanes; ++i)
-      statistics_of_chunk<whole_warp>(work, warp).make(i, threads / statistics_lanes);
-    return;
-  }
-  const auto& chunk = *static_cast<const abi::device_chunk*>(arguments[0]);
-  const auto& tol = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
-  for (int i = 0; i < threads; ++i) emulate_thread<E>(kernel, chunk, tol, lone_warp(i, threads));
-}
 
 /// The tables of a model with the values that it declares.
 inline std::vector<host::run_tables::table> own_tables(const abi::description& d) {

@@ -19,6 +19,7 @@
 #include "../emulated_cuda.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "backend/make.hpp"
+#include "base/error.hpp"
 #include "base/paths.hpp"
 #include "ensemble/backend.hpp"
 #include "ensemble/pipeline.hpp"

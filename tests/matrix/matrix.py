@@ -6,7 +6,7 @@
 Without --all a part of the sample runs, another one every day for three days; with --sample the whole of it. A pattern is a
 regular expression over names as printed, such as `plain/dp5/lanes`. Every cell is right (its error is within its bound), rejected
 before it runs with an expected sentence, or a failure that the status names. Anything else is wrong and makes the exit code 1.
---keep keeps the specs of the runs, so that they can run again.
+--keep keeps the specs of the runs, so that they can run again. With SALTUS_CUDA_PLUGIN there is one more way of running, `device`.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import collections
 import datetime
 import functools
 import itertools
+import os
 import re
 import shutil
 import subprocess
@@ -40,7 +41,9 @@ MECHANICAL = ["infltrap", "inflsdirk4", "inflesdirk4"]
 METHODS = EXPLICIT + SERIES + IMPLICIT + MECHANICAL + ["auto"]
 
 MODES = ["plain", "lanes", "chunks", "continued", "parts", "zarr", "from", "rerun", "float", "backward", "certified"]
-SAME_BITS = ["lanes", "chunks", "continued", "parts", "zarr", "rerun"]  # same bits as plain
+SAME_BITS = ["lanes", "chunks", "continued", "parts", "zarr", "rerun", "device"]  # same bits as plain
+if os.environ.get("SALTUS_CUDA_PLUGIN"):  # on a machine without a device: libsaltus_emulated_cuda.so
+    MODES += ["device"]
 
 OF_QUANTITY = ["min", "max", "mean", "integral", "time(min)", "time(max)", "std", "rms", "quantile", "median"]
 OF_EVENT = ["count", "first", "last"]
@@ -143,6 +146,7 @@ def spec_of(form, method, mode, asked, kind):
         lines += ["[sensitivity]", f'parameters = ["{form.parameter}"]', "error_control = true"]
     # Four floats fill no register, and g++ takes five times as long for them as for eight.
     lines += ["[run]", f"lanes = {dict(lanes=1, float=8).get(mode, 4)}"]
+    lines += [f'backend = "{"cuda" if mode == "device" else "cpu"}"']
     lines += ["threads = 2", "chunk = 2"] if mode in ("chunks", "continued", "parts") else ["threads = 1"]
     plain = [a.removeprefix("d ") for a in asked]
     texts = [r[1] for r in reductions_of(form, plain, mode)]
@@ -601,7 +605,7 @@ def verdicts_of(form, method, mode, kind, part, result):
 # Selection of cells
 
 EVERYTHING = ROWS + REDUCTIONS + NO_ROWS + DIFFERENTIABLE
-OWN_MODULE = ["lanes", "float", "backward", "certified"]
+OWN_MODULE = ["lanes", "float", "backward", "certified", "device"]
 
 # The sample: each form with one method, all outputs, the ways of running that share its module, and in turn one that does not. Each
 # other method once, with outputs that need little compilation. On one day a sixth of the forms have all outputs, the others rows.
