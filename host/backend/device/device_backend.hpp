@@ -81,7 +81,7 @@ class device_backend final : public backend {
         idle_.pop_back();
       } else rank = made_++ % chunks_at_once;
     }
-    if (!runner) runner = std::make_unique<chunk_runner>(run_, rank, [this] { return wait_for_memory(); });
+    if (!runner) runner = std::make_unique<chunk_runner>(run_, rank, chunk_size_, [this] { return wait_for_memory(); });
     runner->integrate(chunk, finished, usage);
     ended_instances_ += chunk.count;
     const std::lock_guard lock(mutex_);

@@ -14,7 +14,9 @@ namespace saltus::host {
 /// until it is full; then the host fills or empties the other while the device copies.
 class device_staging {
  public:
-  explicit device_staging(const device_stream& stream) : stream_(stream) {}
+  /// `most`: bytes that are under way at once in most cases. More go in turns.
+  device_staging(const device_stream& stream, std::size_t most)
+      : stream_(stream), size_(std::clamp((most + apart - 1) / apart * apart, smallest, largest)) {}
 
   /// On return `from` has been read; the copies may still be in the stream.
   template <class Number>
@@ -39,8 +41,9 @@ class device_staging {
   }
 
  private:
-  static constexpr std::size_t size = std::size_t{4} << 20;  ///< of a half
-  static constexpr std::size_t apart = 256;                  ///< pieces begin at multiples of it
+  static constexpr std::size_t apart = 256;  ///< pieces begin at multiples of it
+  /// Of a half, in bytes. The driver takes half a millisecond for each MiB of pinned memory.
+  static constexpr std::size_t smallest = std::size_t{1} << 16, largest = std::size_t{4} << 20;
 
   struct download_piece {
     unsigned char* to;
@@ -60,10 +63,10 @@ class device_staging {
   template <class F>
   void pieces(std::size_t bytes, F&& body) {
     for (std::size_t at = 0; at < bytes;) {
-      if (half().used == size) swap();
-      const std::size_t some = std::min(size - half().used, bytes - at);
-      unsigned char* const room = memory_.address() + static_cast<std::size_t>(turn_) * size + half().used;
-      half().used = std::min(size, (half().used + some + apart - 1) / apart * apart);
+      if (half().used == size_) swap();
+      const std::size_t some = std::min(size_ - half().used, bytes - at);
+      unsigned char* const room = memory_.address() + static_cast<std::size_t>(turn_) * size_ + half().used;
+      half().used = std::min(size_, (half().used + some + apart - 1) / apart * apart);
       body(at, some, room);
       at += some;
     }
@@ -82,7 +85,8 @@ class device_staging {
   }
 
   const device_stream& stream_;
-  pinned_memory memory_{2 * size};
+  std::size_t size_;  ///< of a half
+  pinned_memory memory_{2 * size_};
   half_of_memory halves_[2];
   int turn_ = 0;
 };
