@@ -152,7 +152,7 @@ checked="not run: the CPU alone is measured"
 differs='' broken=''
 if has cuda; then
   progress "comparing the device with the CPU"
-  compare_limit=60
+  compare_limit=100
   if [ ! -x "$folder/tests/test_cuda_device" ]; then checked="not run: there is no GoogleTest"
   else
     rc=0

@@ -28,8 +28,8 @@ inline constexpr std::int64_t smallest_piece = 32;
 /// integrated in pieces of neighbouring instances; the bits do not depend on the pieces.
 class chunk_runner {
  public:
-  /// Runners at work at the same time have different ranks: kernels of the lowest go first. `chunk`: the usual number of instances. `others_give_back` waits until other runners
-  /// have freed memory; returns false if there are none to wait for.
+  /// Runners at work at the same time have different ranks: kernels of the lowest go first. `chunk`: the usual number of instances.
+  /// `others_give_back` waits until other runners have freed memory; returns false if there are none to wait for.
   chunk_runner(const run_data& run, int rank, std::int64_t chunk, std::function<bool()> others_give_back)
       : piece_(run, rank, chunk), others_give_back_(std::move(others_give_back)) {}
 

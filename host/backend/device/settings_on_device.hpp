@@ -1,4 +1,4 @@
-// The settings of a run in device memory, with the numbers that they point to: one copy for all chunks. Part of the plug-in library.
+// The settings of a run, and the lists that they lead to in device memory: one copy for all chunks. Part of the plug-in library.
 #pragma once
 
 #include <cstddef>
@@ -119,7 +119,7 @@ class records_on_device {
   const abi::record* there_ = nullptr;
 };
 
-/// What kernels see of the settings: every pointer is null or leads to device memory.
+/// The settings as kernels see them: every pointer is null or leads to device memory.
 class settings_on_device {
  public:
   explicit settings_on_device(const plan& p) : tables_(p), records_(p), memory_(bytes_of(p)) {
@@ -132,11 +132,10 @@ class settings_on_device {
     stream.wait();
     how_.tables = tables_.there();
     how_.records = records_.there();
-    // For CPU lanes alone.
+    // What follows is for CPU lanes alone.
     how_.algebra = nullptr;
-    how_.gradient_of = nullptr;
-    how_.gradient_weights = nullptr;
-    how_.data = nullptr;
+    how_.gradient_of = nullptr, how_.gradient_weights = nullptr, how_.gradient_count = 0;
+    how_.data = nullptr, how_.data_count = 0;
   }
   const abi::settings& how() const { return how_; }
 
