@@ -42,7 +42,7 @@ inline std::int64_t sum_of(const std::vector<long long>& column) {
   for (const long long n : column) sum += n;
   return sum;
 }
-/// What guards did in up to `together` instances that ended well (guard_tally).
+/// A guard_tally of up to `together` instances.
 struct few_guards {
   unsigned char fired = 0, began_beyond = 0, crossed_against = 0;
 };

@@ -132,7 +132,7 @@ class settings_on_device {
     stream.wait();
     how_.tables = tables_.there();
     how_.records = records_.there();
-    // What follows is for CPU lanes alone.
+    // Gradients and dense linear algebra are for CPU lanes alone.
     how_.algebra = nullptr;
     how_.gradient_of = nullptr, how_.gradient_weights = nullptr, how_.gradient_count = 0;
     how_.data = nullptr, how_.data_count = 0;

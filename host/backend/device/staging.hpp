@@ -42,7 +42,7 @@ class device_staging {
 
  private:
   static constexpr std::size_t apart = 256;  ///< pieces begin at multiples of it
-  /// Of a half, in bytes. The driver takes half a millisecond for each MiB of pinned memory.
+  /// Limits of the size of a half in bytes. The driver takes half a millisecond for each MiB of pinned memory.
   static constexpr std::size_t smallest = std::size_t{1} << 16, largest = std::size_t{1} << 20;
 
   struct download_piece {
