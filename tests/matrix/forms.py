@@ -206,7 +206,8 @@ class Delayed(Form):
     raised, by = 1.61, 0.7
 
     def __init__(self):
-        super().__init__("delayed", ["z", "total"], events=["full", "echo", "raise"])
+        # Methods of order 2 and 3 take more steps within the longest delay than are remembered by default.
+        super().__init__("delayed", ["z", "total"], events=["full", "echo", "raise"], settings="history = 65536")
 
     @staticmethod
     def lag(p):
