@@ -241,7 +241,7 @@ class cuda_chain {
 };
 
 /// A mark in a stream; kind::time also records the device's time at the mark. A thread that sleeps while it waits frees its core, and
-/// takes some 20 us to wake up.
+/// takes some tens of microseconds to wake up.
 class cuda_event {
  public:
   enum class kind { mark, time };
