@@ -180,6 +180,44 @@ void expect_random_swings(int count, const std::string& method, double rtol) {
   std::printf("%s %g: worst mean %.2g, rms %.2g, max %.2g, time %.2g rtol\n", method.c_str(), rtol, worst[0], worst[1],
               worst[2], worst[3]);
 }
+/// Derivatives by k of the root mean square and the standard deviation of the swing between `from` and `to`.
+std::array<double, 2> derivatives_of_spread(double k, double w, double from, double to) {
+  using real = long double;
+  const auto spread = [&](real decay) {
+    const auto integral = [&](real rate, real of_decay) {
+      const std::complex<real> z(-of_decay, rate);
+      return ((std::exp(z * real(to)) - std::exp(z * real(from))) / z).real();
+    };
+    const real length = real(to) - real(from), mean = integral(w, decay) / length;
+    const real square = (integral(0, 2 * decay) + integral(2 * w, 2 * decay)) / (2 * length);
+    return std::array{std::sqrt(square), std::sqrt(square - mean * mean)};
+  };
+  std::array<double, 2> d{};
+  constexpr real step = 1e-4L;
+  for (std::size_t j = 0; j < d.size(); ++j) {
+    const auto at = [&](int steps) { return spread(k + steps * step)[j]; };
+    d[j] = static_cast<double>((at(-2) - 8 * at(-1) + 8 * at(1) - at(2)) / (12 * step));
+  }
+  return d;
+}
+TEST(RandomSwings, HaveTheDerivativesOfTheirSpread) {
+  const double from = 2.1, to = 8.3;
+  for (const char* method : {"dp5", "dop853", "rodas5p", "taylor8", "taylor16", "taylor20"})
+    for (const double w : {0.7, 13.0, 40.0}) {
+      const auto r =
+          run(test_model("waves"),
+              {std::string("method=") + method, "rtol=1e-7", "sweep.k=[0.02,0.1,0.3]", set("w", w),
+               "sensitivity.parameters=['k']", "sensitivity.error_control=true",
+               fmt::format("output.reduce=['rms(wave) from {0} to {1}','std(wave) from {0} to {1}']", from, to)});
+      for (std::size_t i = 0; i < 3; ++i) {
+        const auto exact = derivatives_of_spread(std::array{0.02, 0.1, 0.3}[i], w, from, to);
+        for (std::size_t j = 0; j < 2; ++j) {
+          const double found = r.derivative(1 + r.plan.model.outputs.size() + 1 + j, 0, static_cast<std::int64_t>(i));
+          EXPECT_NEAR(found, exact[j], 1e-6) << method << ", w = " << w << ", instance " << i << ", " << j;
+        }
+      }
+    }
+}
 TEST(RandomSwings, HaveTheirClosedForms) {
   expect_random_swings(500, "dp5", 1e-6);
   expect_random_swings(500, "rodas5p", 1e-8);

@@ -42,9 +42,9 @@ template <class Reduction>
 inline constexpr bool is_integrated = reduces_integrals<Reduction> ||
                                       (Reduction::of_output && counts_whole_steps(Reduction::kind));
 
-/// The integrated quantities, each once, however many reductions use it. With derivatives the squares of those whose squares are
-/// integrated follow, as quantities of their own: they have derivatives like the others.
-template <bool WithDerivatives, class... Reductions>
+/// The integrated quantities, each once, however many reductions use it. SquaresFollow: then the squares of those whose squares are
+/// integrated, as quantities of their own, which have derivatives like the others.
+template <bool SquaresFollow, class... Reductions>
 struct quantity_list {
   struct quantity {
     bool of_output = false;
@@ -72,7 +72,7 @@ struct quantity_list {
     list l;
     ((is_integrated<Reductions> ? l.take({Reductions::of_output, Reductions::index}) : void()), ...);
     if ((integrates_squares<Reductions> || ...)) l.squares = l.count;
-    if constexpr (WithDerivatives)
+    if constexpr (SquaresFollow)
       ((integrates_squares<Reductions> ? l.take({Reductions::of_output, Reductions::index, true}) : void()), ...);
     return l;
   }();
@@ -148,8 +148,10 @@ template <class Form, class Method_, class T_, options Options, class... Reducti
 struct engine {
   using form = Form;
   using Model = typename form::Model;
-  using quantities = quantity_list<form::keeps_derivatives && (form::directions > 0), Reductions...>;
-  using Method = typename quantities::template integrated_by<Method_, form::keeps_derivatives ? form::directions : 0>;
+  static constexpr int directions = form::directions;
+  static constexpr int kept_directions = form::keeps_derivatives ? directions : 0;
+  using quantities = quantity_list<(kept_directions > 0 && !is_series_method<Method_>), Reductions...>;
+  using Method = typename quantities::template integrated_by<Method_, kept_directions>;
   using plain_method = Method_;  ///< without the quantities
   using T = T_;
   using whole = engine;
@@ -168,8 +170,6 @@ struct engine {
   static constexpr int n = form::states;
   static constexpr int model_states = form::model_states;
   static constexpr int judged = form::judged;
-  static constexpr int directions = form::directions;
-  static constexpr int kept_directions = form::keeps_derivatives ? directions : 0;
   static constexpr int logged_outputs = Options.logs_outputs ? form::outputs : 0;
   static constexpr int logged_point = model_states + logged_outputs;
   static constexpr int logged = logged_point + kept_directions;  ///< numbers kept of a state at an event

@@ -39,6 +39,16 @@ struct quantity_series<Method, Real, true> : quadratures_of<Method, Real> {
     const Real q0 = of[i][0];
     return max(max(abs(q0), abs(q0 + change(i, Real(0.5) * h))), abs(q0 + change(i, h)));
   }
+  /// The integral over a step of length h of 2 q q', q and q' being quantities i and j.
+  SALTUS_FN Real integral_of_rate_of_square(int i, int j, Real h) const {
+    Real sum = Real(0.0);
+    for (int k = p; k >= 0; --k) {
+      Real inner = Real(0.0);
+      for (int l = p; l >= 0; --l) inner = fma(h, inner, of[j][l] * Real(1.0 / (k + l + 1)));
+      sum = fma(h, sum, of[i][k] * inner);
+    }
+    return (h + h) * sum;
+  }
   /// Integrates a step of length h. The last terms are the error estimates.
   SALTUS_FN void end_quadratures(Real h) {
     each<base::count>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -152,12 +162,6 @@ struct outputs_alone {
   using Model = Model_;
   static constexpr series_room room = room_of_outputs<Model>;
 };
-/// The same with the squares of up to `count` of them.
-template <class Model_, int count>
-struct outputs_and_squares {
-  using Model = Model_;
-  static constexpr series_room room = {room_of_outputs<Model>.series + count, room_of_outputs<Model>.numbers + count};
-};
 
 /// Numbers in a coefficient: its value and its derivatives.
 template <class Real>
@@ -242,8 +246,7 @@ SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, 
   const auto lifted = system.lifted();
   const auto known = [&](int k, int i)
                          SALTUS_INLINE_LAMBDA { return form::lift_state(k == 0 ? s.y : s.coefficient[k - 1], i); };
-  const bool complete = run_by_orders<outputs_and_squares<typename form::Model, System::own_quantities>,
-                                      Method::order + 1, form::model_states>(
+  const bool complete = run_by_orders<outputs_alone<typename form::Model>, Method::order + 1, form::model_states>(
       typename form::template lifted<Real>(s.t), known,
       [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return lifted.quantities(time, at); },
       [&](int k, int i, const auto& q) SALTUS_INLINE_LAMBDA {

@@ -8,13 +8,26 @@
 
 namespace saltus {
 
-/// body(row of reduced_rates, number of the quantity) for each integral whose derivatives a reduction keeps: that of the quantity, or of
+/// body(row of reduced_rates, constant: of the square?) for each integral whose derivatives a reduction keeps: that of the quantity, or of
 /// its square; a standard deviation needs both.
 template <class R, class E, class Body>
 SALTUS_FN void each_integral_with_rates(int item, const Body& body) {
-  if constexpr (integrates_squares<R>) body(item, E::quantities::template square_of<R>);
-  if constexpr (!integrates_squares<R>) body(item, E::quantities::template number_of<R>);
-  if constexpr (keeps_two_rates<R>) body(E::second_row(item), E::quantities::template number_of<R>);
+  body(item, constant<integrates_squares<R>>{});
+  if constexpr (keeps_two_rates<R>) body(E::second_row(item), constant<false>{});
+}
+
+/// `sum` and the integral over a step of the derivative of the quantity of R, or of its square. Series multiply the series of the quantity
+/// and of its derivative: the first terms of the series of the square, which varies twice as fast, would not reach to the end of the step.
+template <class R, bool of_square, class E, class Real>
+SALTUS_FN Real add_integral_of_rate(Real sum, const stages<typename E::Method, Real, E::n>& s, int direction) {
+  using list = typename E::quantities;
+  constexpr int i = list::template number_of<R>;
+  if constexpr (of_square && is_series_method<typename E::Method>) {
+    return sum + s.integral_of_rate_of_square(i, list::rate(i, E::kept_directions, direction), s.h);
+  } else {
+    const int k = list::rate(of_square ? list::template square_of<R> : i, E::kept_directions, direction);
+    return fma(s.h, s.at_start[k], sum) + s.integral[k];
+  }
 }
 
 /// Adds a committed step of length h to a reduction that is based on integrals. The mean and squared deviations of the steps so far and of
@@ -38,11 +51,10 @@ SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Met
     assign_where(inside, x.reduced[at], fma(off, part, x.reduced[at]));
   }
   if constexpr (E::kept_directions > 0)
-    each_integral_with_rates<R, E>(kept.item, [&](int row, int quantity) SALTUS_INLINE_LAMBDA {
+    each_integral_with_rates<R, E>(kept.item, [&](int row, auto of_square) SALTUS_INLINE_LAMBDA {
       each<E::kept_directions>([&](int direction) SALTUS_INLINE_LAMBDA {
-        const int k = E::quantities::rate(quantity, E::kept_directions, direction);
         Real& rate = x.reduced_rates[row * E::kept_directions + direction];
-        assign_where(inside, rate, fma(s.h, s.at_start[k], rate) + s.integral[k]);
+        assign_where(inside, rate, add_integral_of_rate<R, decltype(of_square)::value, E>(rate, s, direction));
       });
     });
 }
@@ -85,8 +97,8 @@ requires(reduces_integrals<R>) struct reduction_in<E, R> : reduction_defaults<E>
     const auto at_edge = inside & ((abs(x.t - window.from) <= near) | (abs(x.t - window.to) <= near));
     Real q = x.y[R::of_output ? 0 : R::index];
     if constexpr (R::of_output) q = E::form::output_values(x.t, x.y, x.constants)[R::index];
-    each_integral_with_rates<R, E>(item, [&](int row, int quantity) SALTUS_INLINE_LAMBDA {
-      const Real integrand = E::quantities::all.of[quantity].squared ? q * q : q;
+    each_integral_with_rates<R, E>(item, [&](int row, auto of_square) SALTUS_INLINE_LAMBDA {
+      const Real integrand = decltype(of_square)::value ? q * q : q;
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
         Real& rate = x.reduced_rates[row * E::directions + j];
         assign_where(inside, rate, fma(integrand, Real(direction) * x.constants.event_time[j], rate));
