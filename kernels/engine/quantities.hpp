@@ -147,6 +147,21 @@ SALTUS_FN Real tolerance_of(const instance<E, Real>& x, int size, Real here, Rea
   else return fma(tol.rtol, largest, tol.atol[R::index < E::judged ? R::index : 0]);
 }
 
+/// A step resolves a quantity if its bulge is at most this: the area between the quantity and the straight line through its ends, over the
+/// length of the step and the largest magnitude. A wave then turns by 1.5 rad at most; in longer steps error estimates are small by
+/// accident. A quantity that grows beyond twice its largest magnitude so far is not judged: near zero, the bulge of a square is 1/6 over steps
+/// of any length.
+inline constexpr double largest_bulge = 0.15;
+
+/// A bulge, which is of second order, as an error that grows with the power of the step size that the controller expects.
+template <class Method, class Real>
+SALTUS_FN Real error_of_bulge(Real bulge) {
+  constexpr int power = methods::error_order<Method> + 1;
+  Real r = power % 2 == 1 ? sqrt(bulge) : Real(1.0);
+  for (int i = 0; i < power / 2; ++i) r = r * bulge;
+  return r;
+}
+
 /// The square of the largest error of an integral, relative to its share: a step is accepted if this is <= 1. A quantity that is NaN does
 /// not count, because its reduction is NaN anyway.
 template <class E, class Real>
@@ -173,6 +188,13 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
       worst = select(counts, square, worst);
     };
     take(s.integral_error[i], most);
+    if constexpr (R::of_output && !is_series_method<typename E::Method>) {
+      const Real largest = s.h * max(x.reduced[size], s.largest(i)), bulge = s.bulge(i, s.h) / (largest + tiny);
+      const auto is_judged =
+          (s.largest(i) <= x.reduced[size] + x.reduced[size]) & (most < Real(largest_bulge) * largest);
+      take(select(is_judged, error_of_bulge<typename E::Method>(Real(1.0 / largest_bulge) * bulge), Real(0.0)),
+           Real(1.0));
+    }
     if constexpr (integrates_squares<R>) {
       // The error of a root is that of the square over twice the current root; the sum of squares is the number before the size.
       const Real elapsed = s.t + s.h - max(x.t_begin, window.from);

@@ -20,11 +20,14 @@ struct quadratures {
   static constexpr int count = Count, squared = Squared, sums = Count + Squared;
   vec<Real, Count> at_start;       ///< q0
   vec<Real, Count> low, high;      ///< the smallest and the largest q - q0 of a stage
+  vec<Real, Count> at_end;         ///< q - q0 at the end of a trial step
   vec<Real, sums> integral;        ///< of q - q0 and (q - q0)^2 over the step
   vec<Real, sums> integral_error;  ///< estimates of their local errors
 
   /// max |q| and max |q - q0| over the stages
   SALTUS_FN Real largest(int i) const { return max(abs(at_start[i] + low[i]), abs(at_start[i] + high[i])); }
+  /// The area between q and the straight line through its ends, over a step of length h.
+  SALTUS_FN Real bulge(int i, Real h) const { return abs(fma(Real(-0.5) * h, at_end[i], integral[i])); }
   SALTUS_FN Real spread(int i) const { return max(-low[i], high[i]); }
   /// The mean of q - q0 over a step of length h, limited to the range of the stages.
   SALTUS_FN Real mean_change(int i, Real h) const { return min(max(integral[i] / h, low[i]), high[i]); }
@@ -65,6 +68,7 @@ struct quadratures {
       at_start[i] = from.at_start[i];
       low[i] = from.low[i];
       high[i] = from.high[i];
+      at_end[i] = from.at_end[i];
       integral[i] = from.integral[i];
       integral_error[i] = from.integral_error[i];
     }
@@ -75,17 +79,19 @@ struct quadratures {
   SALTUS_FN void begin_quadratures(const vec<Real, Count>& q) {
     each<Count>([&](int i) SALTUS_INLINE_LAMBDA {
       at_start[i] = q[i];
-      low[i] = high[i] = Real(0.0);
+      low[i] = high[i] = at_end[i] = Real(0.0);
     });
     each<sums>([&](int i) SALTUS_INLINE_LAMBDA { integral[i] = integral_error[i] = Real(0.0); });
   }
   /// The integrands for the quantities q.
+  template <bool AtEnd = true>
   SALTUS_FN vec<Real, sums> integrands(const vec<Real, Count>& q) {
     vec<Real, sums> r;
     each<Count>([&](int i) SALTUS_INLINE_LAMBDA {
       r[i] = q[i] - at_start[i];
       low[i] = min(low[i], r[i]);
       high[i] = max(high[i], r[i]);
+      if constexpr (AtEnd) at_end[i] = r[i];
       if (i < Squared) r[i < Squared ? Count + i : 0] = r[i] * r[i];
     });
     return r;
@@ -137,6 +143,7 @@ SALTUS_FN constexpr double weight_at_end(int i) {
 template <class Method>
 SALTUS_FN constexpr double weight_of_error(int i) {
   if constexpr (requires { Method::quadrature_e; }) return Method::quadrature_e[i];
+  else if constexpr (requires { Method::quadrature_safety; }) return Method::quadrature_safety * Method::e[i];
   else return Method::e[i];
 }
 template <class Method>
@@ -172,7 +179,7 @@ struct quadrature_sum<Method, Real, true> : quadratures_of<Method, Real> {
     constexpr double b = weight_at_end<Method>(i), e = weight_of_error<Method>(i);
     constexpr double e3 = weight_of_second_error<Method>(i);
     if constexpr (b != 0.0 || e != 0.0 || e3 != 0.0) {
-      const auto v = this->integrands(system.quantities(t, y));
+      const auto v = this->template integrands<Method::c[i] == 1.0>(system.quantities(t, y));
       each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
         if constexpr (b != 0.0) this->integral[k] = fma(SALTUS_COEFFICIENT(Real, b), v[k], this->integral[k]);
         if constexpr (e != 0.0)

@@ -29,6 +29,9 @@ struct esdirk_4 : dirk_method {
   static constexpr double e[6] = {
       82889.0 / 524892 - 4586570599.0 / 29645900160.0, 0.0, 15625.0 / 83664 - 178811875.0 / 945068544,
       69875.0 / 102672 - 814220225.0 / 1159782912, -2260.0 / 8211 + 3700637.0 / 11593932, 1.0 / 4 - 61727.0 / 225920};
+  /// Only in short steps is order 4 better than order 3: where a wave turns by 1, 2.5, 5 rad in a step, the error of its integral is 1.6, 4,
+  /// 9 times the estimate.
+  static constexpr double quadrature_safety = 4.0;
   static constexpr double slope0[6] = {1.0};
 };
 
