@@ -17,6 +17,7 @@ struct proven_bracket {
   mask_of<Real> end_across;  ///< a guard is across at the step's own end
   Real begin;                ///< there is no root before this
   Real blind;                ///< within this distance of `begin`, rounding may hide a root
+  Real noisy;                ///< up to here, rounding of t in the stages may put a guard across that has left zero
   Real tail;                 ///< within this distance of the step's end, a point counts as that end
 
   /// Takes in the result at theta, with the next root `ahead` of it. Returns the lanes without a root: no guard is across at hi. There may
@@ -40,6 +41,13 @@ struct proven_bracket {
     assign_where(ends, hi, Real(1.0));
     proven = proven | ends;
     return nothing & !widens & !ends;
+  }
+  /// Lanes in which a guard is across so near to the beginning that this counts only if one is across at the end of that distance, too: it
+  /// is the next point.
+  SALTUS_FN mask_of<Real> looks_further(Real theta, const aim<Real>& here, mask_of<Real> open) {
+    const auto doubtful = open & here.across & !proven & (theta < noisy);
+    assign_where(doubtful, hi, max(hi, noisy));
+    return doubtful;
   }
   SALTUS_FN mask_of<Real> holds(Real theta) const { return (theta > lo) & (theta < hi); }
   /// The next point where Newton's is not to be used: ITP's, or an upper end that is not yet proven.
@@ -175,7 +183,7 @@ SALTUS_FN mask_of<Real> has_crossed_wall(const landing<E, Real>& p) {
 template <class E, class Real>
 SALTUS_FN proven_bracket<Real> bracket_of_step(const location<E, Real>& l, const aim<Real>& end, Real from, Real hi) {
   const instance<E, Real>& x = l.x;
-  const Real h = l.step.s.h;
+  const Real h = l.step.s.h, ulps = Real(limits<typename E::T>::epsilon) * (abs(x.t) + h) / h;
   return {from,
           hi,
           take_aim<E, Real>(l.side, {x.constants.guard_values, x.rate}).depth,
@@ -183,7 +191,8 @@ SALTUS_FN proven_bracket<Real> bracket_of_step(const location<E, Real>& l, const
           end.across & (hi >= Real(1.0)),
           end.across,
           from,
-          max(Real(0x1p-20), Real(64.0 * limits<typename E::T>::epsilon) * (abs(x.t) + h) / h),
+          max(Real(0x1p-20), Real(64.0) * ulps),
+          min(Real(256.0) * ulps, Real(1.0)),
           Real(2.0) * time_tolerance(l.step.t1, h, l.tol) / h};
 }
 
@@ -226,12 +235,13 @@ SALTUS_FN_COLD aim<Real> approach(const location<E, Real>& l, Real from, Real th
       lost = lost | (unsolved & !jumped);
       p.broken = p.broken & !jumped;
     }
-    assign_where(open & target.across, p.crossing, target.guard);
+    const auto further = b.looks_further(theta, target, open), judged = open & !further;
+    assign_where(judged & target.across, p.crossing, target.guard);
     const auto known = b.proven;
-    const auto absent = b.narrow(theta, target, target.to_root / h, open);
+    const auto absent = b.narrow(theta, target, target.to_root / h, judged);
     assign_where(b.proven & !known & !target.across, p.crossing, end.guard);
     const Real near = Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, l.tol);
-    const auto is_near = abs(target.to_root) <= near;
+    const auto is_near = judged & (abs(target.to_root) <= near);
     closed = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
     p.spurious = p.spurious | (open & absent);
     open = open & !(absent | is_near | closed);
@@ -240,14 +250,15 @@ SALTUS_FN_COLD aim<Real> approach(const location<E, Real>& l, Real from, Real th
                        (mask_of<Real>::all(attempts < 3) | (b.hi - b.lo < Real(0.5) * old_width));
     // Near roots are reached along parabolas. Without f, or with constraints, further steps are taken.
     if constexpr (E::form::has_field && !has_constraints<typename E::form>) {
-      const auto close = open & trust & (abs(target.to_root) <= theta * h * Real(1.0 / 64));
+      const auto close = judged & open & trust & (abs(target.to_root) <= theta * h * Real(1.0 / 64));
       if (any(close)) open = open & !follow_to_root(l, b, result, near, close);
     }
     const Real newton = theta + target.to_root / h;
     const auto trusted = b.holds(newton) & trust;
     Real next = newton;
-    seldom(x, open & !trusted,
-           [&]() SALTUS_INLINE_LAMBDA { next = select(trusted, newton, b.without_newton(attempts)); });
+    seldom(x, open & !(trusted & judged), [&]() SALTUS_INLINE_LAMBDA {
+      next = select(further, b.noisy, select(trusted, newton, b.without_newton(attempts)));
+    });
     if constexpr (E::is_quick) open = open & is_under_way(x);
     theta = select(open, next, theta);
   }

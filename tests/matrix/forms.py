@@ -141,7 +141,7 @@ class Stopping(Form):
         return lambda t: np.array([*turned(y0[0], y0[1], 2.0, t - t0), y0[2] * np.exp(-p * (t - t0))])
 
     def guards(self, mode, p):
-        return [Guard("out", lambda t, y: y[2] - 0.02, FALLING), Guard("cross", lambda t, y: y[0])]
+        return [Guard("out", lambda t, y: y[2] - 0.03, FALLING), Guard("cross", lambda t, y: y[0])]
 
     def act(self, due, mode, t, y, p, direction):
         return mode, y, "out" in due

@@ -26,7 +26,7 @@ struct stopping {
     dy[z] = -at[k] * at[z];
   }
   static void guards(const auto& at, auto& g) {
-    g[out] = at[z] - 0.02;
+    g[out] = at[z] - 0.03;
     g[cross] = at[x];
   }
   static void outputs(const auto& at, auto& out_) {
