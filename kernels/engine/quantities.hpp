@@ -162,6 +162,37 @@ SALTUS_FN Real error_of_bulge(Real bulge) {
   return r;
 }
 
+/// How far the series of the outputs among the quantities are from the outputs at the end of a step. This shows the error of the series, and
+/// whether a `select` of the model has changed its branch within the step, as an absolute value or a `floor` does. Where outputs make such
+/// decisions they are compared inside the step, too: a branch may end and begin again.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::quantities::count> defects_of_outputs(const instance<E, Real>& x,
+                                                             const stages<typename E::Method, Real, E::n>& s) {
+  using list = typename E::quantities;
+  vec<Real, list::count> defect;
+  each<list::count>([&](int i) SALTUS_INLINE_LAMBDA { defect[i] = Real(0.0); });
+  if constexpr (list::any_output) {
+    const auto compare = [&](Real length, const vec<Real, E::n>& y) SALTUS_INLINE_LAMBDA {
+      const auto out = E::form::output_values(s.t + length, y, x.constants);
+      static_for<list::count>([&](auto number) SALTUS_INLINE_LAMBDA {
+        constexpr int i = decltype(number)::value;
+        if constexpr (list::all.of[i].of_output)
+          defect[i] = max(defect[i], abs(out[list::all.of[i].index] - (s.at_start[i] + s.change(i, length))));
+      });
+    };
+    compare(s.h, s.y1);
+    if (s.outputs_decide) {
+      constexpr int parts = 3;
+      const auto series = interpolate<typename E::Method>(x.constants, s);
+      for (int k = 1; k < parts; ++k) {
+        const Real at = Real(static_cast<double>(k) / parts);
+        compare(at * s.h, series(at));
+      }
+    }
+  }
+  return defect;
+}
+
 /// The square of the largest error of an integral, relative to its share: a step is accepted if this is <= 1. A quantity that is NaN does
 /// not count, because its reduction is NaN anyway.
 template <class E, class Real>
@@ -170,6 +201,8 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
                                         const tolerances<E, Real>& tol) {
   const Real tiny(limits<typename E::T>::smallest);
   Real worst = Real(0.0);
+  vec<Real, is_series_method<typename E::Method> ? E::quantities::count : 0> defect;
+  if constexpr (is_series_method<typename E::Method>) defect = defects_of_outputs(x, s);
   each_integrated<E>([&](auto r, int j, int size, auto number) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     constexpr int i = decltype(number)::value;
@@ -188,7 +221,9 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
       worst = select(counts, square, worst);
     };
     take(s.integral_error[i], most);
-    if constexpr (R::of_output && !is_series_method<typename E::Method>) {
+    if constexpr (is_series_method<typename E::Method>) {
+      take(Real(0.5) * s.h * defect[i], most);
+    } else if constexpr (R::of_output) {
       const Real largest = s.h * max(x.reduced[size], s.largest(i)), bulge = s.bulge(i, s.h) / (largest + tiny);
       const auto is_judged =
           (s.largest(i) <= x.reduced[size] + x.reduced[size]) & (most < Real(largest_bulge) * largest);

@@ -131,30 +131,44 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
   return r;
 }
 
-/// A guard at the end of a step, against its series: the distance, and the larger of the values at both ends.
+/// The guards at the end of a step, against their series: the distances, and the larger of the values at both ends. A series does not see
+/// corners of its guard within the step. Where the guards have compared series, as |sin t| does, there may be two corners and none may show
+/// at the end, so the distances inside the step count as well.
 template <class E, class Real>
-struct guard_beside_series {
-  Real off, largest;
+struct guards_beside_series {
+  vec<Real, E::ng> off, largest;
 
-  SALTUS_FN guard_beside_series(const instance<E, Real>& x, const trial<E, Real>& a, int i) {
-    const auto& series = a.guards.of[i];
-    Real sum = series[E::Method::order];
-    for (int k = E::Method::order - 1; k >= 0; --k) sum = sum + series[k];
-    off = abs(sum - a.g.value[i]);
-    largest = max(abs(x.constants.guard_values[i]), abs(a.g.value[i]));
+  SALTUS_FN guards_beside_series(const instance<E, Real>& x, const trial<E, Real>& a) {
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      off[i] = abs(a.guards(i, Real(1.0)) - a.g.value[i]);
+      largest[i] = max(abs(x.constants.guard_values[i]), abs(a.g.value[i]));
+    });
+    if (a.guards.decides) compare_inside(x, a);
+  }
+
+ private:
+  SALTUS_FN_COLD void compare_inside(const instance<E, Real>& x, const trial<E, Real>& a) {
+    constexpr int parts = 8;
+    const auto series = interpolate<typename E::Method>(x.constants, a.s);
+    for (int k = 1; k < parts; ++k) {
+      const Real at = Real(static_cast<double>(k) / parts);
+      const auto g = E::form::model_guards_at(fma(at, a.s.h, a.s.t), series(at), x.constants);
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { off[i] = max(off[i], abs(a.guards(i, at) - g[i])); });
+    }
   }
 };
 
-/// The squared error of the guards' series at the end of a step. Each may be off by a sixteenth of the guard's larger value at both ends, plus
-/// what the tolerated errors of the states make of it. A series does not see a corner of its guard within the step.
+/// The squared error of the guards' series over a step. Each may be off by a sixteenth of the guard's larger value at both ends, plus what the
+/// tolerated errors of the states make of it.
 template <class E, class Real>
 SALTUS_FN_COLD rough_of<Real> error_of_series_squared(const instance<E, Real>& x, const trial<E, Real>& a,
                                                       const tolerances<E, Real>& tol) {
   const auto tolerated = tolerated_errors_of_guards<E>(a.t1, a.s.y1, x.constants, tol);
+  const guards_beside_series<E, Real> g(x, a);
   Real worst(0.0);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const guard_beside_series<E, Real> g(x, a, i);
-    worst = max(worst, g.off / (fma(Real(0.0625), g.largest, tolerated[i]) + Real(negligible_guard<typename E::T>)));
+    worst =
+        max(worst, g.off[i] / (fma(Real(0.0625), g.largest[i], tolerated[i]) + Real(negligible_guard<typename E::T>)));
   });
   return squared_error_of_guards(x, a.s.h, worst);
 }
@@ -162,11 +176,9 @@ SALTUS_FN_COLD rough_of<Real> error_of_series_squared(const instance<E, Real>& x
 /// True where a guard is off its series by more than rounding.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> leaves_series(const instance<E, Real>& x, const trial<E, Real>& a) {
+  const guards_beside_series<E, Real> g(x, a);
   auto r = mask_of<Real>::all(false);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const guard_beside_series<E, Real> g(x, a, i);
-    r = r | (g.off > Real(0x1p-10) * g.largest);
-  });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r = r | (g.off[i] > Real(0x1p-10) * g.largest[i]); });
   return r;
 }
 

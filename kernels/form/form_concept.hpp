@@ -100,10 +100,11 @@ concept chooses_start = requires(detail::asked<Form> a, int how) {
   Form::begin(a.in, a.t, a.y, a.y, a.where, how);
 };
 
-/// The form finds the Taylor series of a solution itself, with the coefficients of method/taylor_step.hpp.
+/// The form finds the Taylor series of a solution itself, with the coefficients of method/taylor_step.hpp, and says whether its equations
+/// have made decisions.
 template <class Form>
 concept finds_series = requires(detail::asked<Form> a) {
-  Form::find_coefficients(a.t, a.y, a.constants, a.coefficient);
+  static_cast<bool>(Form::find_coefficients(a.t, a.y, a.constants, a.coefficient));
 };
 
 /// There may be no f, or more than one, at points of the solution, where the instance ends.

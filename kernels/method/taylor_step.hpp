@@ -23,6 +23,7 @@ struct quantity_series<Method, Real, true> : quadratures_of<Method, Real> {
   using base = quadratures_of<Method, Real>;
   static constexpr int p = Method::order;
   Real of[base::count][p + 1];
+  bool outputs_decide = false;  ///< they have compared series
 
   SALTUS_FN void begin_series() {
     vec<Real, base::count> q;
@@ -38,6 +39,12 @@ struct quantity_series<Method, Real, true> : quadratures_of<Method, Real> {
   SALTUS_FN Real largest_within(int i, Real h) const {
     const Real q0 = of[i][0];
     return max(max(abs(q0), abs(q0 + change(i, Real(0.5) * h))), abs(q0 + change(i, h)));
+  }
+  /// The mean of q - q0 over a step of length h, and of the square of its distance from it: those of the series. Its range is not known.
+  SALTUS_FN Real mean_change(int i, Real h) const { return select(h > Real(0.0), this->integral[i] / h, Real(0.0)); }
+  SALTUS_FN Real variance(int i, Real h) const {
+    const Real mean = mean_change(i, h);
+    return select(h > Real(0.0), max(fma(-mean, mean, this->integral[base::count + i] / h), Real(0.0)), Real(0.0));
   }
   /// The integral over a step of length h of 2 q q', q and q' being quantities i and j.
   SALTUS_FN Real integral_of_rate_of_square(int i, int j, Real h) const {
@@ -79,6 +86,8 @@ requires(is_series_method<Method>) struct stages<Method, Real, n> : quantity_ser
   Real t, h;
   vec<Real, n> y, y1, slope0, slope1;
   vec<Real, n> own_slope1;  ///< slope of the series itself at its end
+  vec<Real, n> defect;      ///< the largest inside the step, times the part of the step for which it may last
+  bool decides = false;     ///< the model has compared series
   vec<Real, n> coefficient[Method::order];
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
@@ -91,6 +100,7 @@ requires(is_series_method<Method>) struct stages<Method, Real, n> : quantity_ser
       y1[i] = select(where, from.y1[i], y1[i]);
       slope1[i] = select(where, from.slope1[i], slope1[i]);
       own_slope1[i] = select(where, from.own_slope1[i], own_slope1[i]);
+      defect[i] = select(where, from.defect[i], defect[i]);
     });
     this->take_quadratures(from, where);
   }
@@ -169,16 +179,22 @@ inline constexpr int numbers_in = 1;
 template <class Real, int N>
 inline constexpr int numbers_in<dual<Real, N>> = 1 + N;
 
+/// The run of a function over series: the room was large enough; it has made decisions.
+struct series_run {
+  bool complete = true, decides = false;
+};
+
 /// Finds the coefficients of function(time, y), order by order. coefficient(k, i) supplies those of y that are known by then; found(k, i,
-/// x) receives coefficient k of component i of the function. Returns false if the room was too small.
+/// x) receives coefficient k of component i of the function.
 template <class Functions, int length, int n, class Real, class Coefficient, class Function, class Found>
-SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Function& function, const Found& found) {
+SALTUS_FN series_run run_by_orders(Real t, const Coefficient& coefficient, const Function& function,
+                                   const Found& found) {
   using Model = typename Functions::Model;
   constexpr int given = n + 1;
   constexpr series_room beside = Functions::room, room = {given + beside.series, beside.numbers};
   constexpr bool unrolled = numbers_in<Real> * (beside.series + beside.numbers) <= max_unrolled_series;
   Real numbers[jet_table<Real>::size(length, room)];
-  bool complete = true;
+  series_run result;
   // The table and all pointers to it are constructed anew for each order. A compiler then knows their values within the order, however long
   // the code before it is, and reduces all of this to arithmetic.
   const auto run = [&](int k) SALTUS_INLINE_LAMBDA {
@@ -193,49 +209,53 @@ SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Funct
     table.row(n)[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
     const auto r = function(jet<Real>(table.row(n), &table, 1), y);
     each<r.size>([&](int i) SALTUS_INLINE_LAMBDA { found(k, i, r[i].coefficient(k)); });
-    complete = complete && !table.overflowed();
+    result.complete = result.complete && !table.overflowed();
+    result.decides = result.decides || table.decides;
   };
   if constexpr (unrolled) static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { run(k); });
   else
     for (int k = 0; k < length; ++k) run(k);
-  return complete;
+  return result;
 }
 
-/// The coefficients of the solution through (t, y).
+/// The coefficients of the solution through (t, y). Returns true if the model has made decisions.
 template <class Method, class System, class Real, int n>
-SALTUS_FN_FLAT void find_coefficients(const System& system, Real t, const vec<Real, n>& y,
+SALTUS_FN_FLAT bool find_coefficients(const System& system, Real t, const vec<Real, n>& y,
                                       vec<Real, n> (&coefficient)[Method::order]) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? y[i] : coefficient[k - 1][i]; };
-  const bool complete = run_by_orders<equations_and_guards<typename System::form::Model>, Method::order, n>(
+  const auto run = run_by_orders<equations_and_guards<typename System::form::Model>, Method::order, n>(
       t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.rhs(time, at); },
       [&](int k, int i, Real f) SALTUS_INLINE_LAMBDA { coefficient[k][i] = f * Real(1.0 / (k + 1)); });
-  if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+  if (!run.complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+  return run.decides;
 }
 
 /// The same with the derivatives of a form that carries them. The values have the bits of the series without derivatives.
 template <class Method, class System, class Real, int n>
-SALTUS_FN_FLAT void find_lifted_coefficients(const System& system, Real t, const vec<Real, n>& y,
+SALTUS_FN_FLAT bool find_lifted_coefficients(const System& system, Real t, const vec<Real, n>& y,
                                              vec<Real, n> (&coefficient)[Method::order]) {
   using form = typename System::form;
   const auto lifted = system.lifted();
   const auto known = [&](int k, int i)
                          SALTUS_INLINE_LAMBDA { return form::lift_state(k == 0 ? y : coefficient[k - 1], i); };
-  const bool complete = run_by_orders<equations_and_guards<typename form::Model>, Method::order, form::model_states>(
+  const auto run = run_by_orders<equations_and_guards<typename form::Model>, Method::order, form::model_states>(
       typename form::template lifted<Real>(t), known,
       [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return lifted.rhs(time, at); },
       [&](int k, int i, const auto& f)
           SALTUS_INLINE_LAMBDA { form::put_down_state(f * Real(1.0 / (k + 1)), i, coefficient[k]); });
-  if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+  if (!run.complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+  return run.decides;
 }
 
 /// The series of the quantities along the solution.
 template <class Method, class System, class Real, int n>
 SALTUS_FN_FLAT void find_quantities(const System& system, stages<Method, Real, n>& s) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? s.y[i] : s.coefficient[k - 1][i]; };
-  const bool complete = run_by_orders<outputs_alone<typename System::form::Model>, Method::order + 1, n>(
+  const auto run = run_by_orders<outputs_alone<typename System::form::Model>, Method::order + 1, n>(
       s.t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.quantities(time, at); },
       [&](int k, int i, Real q) SALTUS_INLINE_LAMBDA { s.of[i][k] = q; });
-  if (!complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
+  if (!run.complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
+  s.outputs_decide = run.decides;
   s.begin_series();
 }
 
@@ -246,7 +266,7 @@ SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, 
   const auto lifted = system.lifted();
   const auto known = [&](int k, int i)
                          SALTUS_INLINE_LAMBDA { return form::lift_state(k == 0 ? s.y : s.coefficient[k - 1], i); };
-  const bool complete = run_by_orders<outputs_alone<typename form::Model>, Method::order + 1, form::model_states>(
+  const auto run = run_by_orders<outputs_alone<typename form::Model>, Method::order + 1, form::model_states>(
       typename form::template lifted<Real>(s.t), known,
       [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return lifted.quantities(time, at); },
       [&](int k, int i, const auto& q) SALTUS_INLINE_LAMBDA {
@@ -254,8 +274,25 @@ SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, 
         s.of[i][k] = q.value;
         for (int j = 0; j < System::quantity_directions; ++j) s.of[System::rate_of_quantity(i, j)][k] = q.d[j];
       });
-  if (!complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
+  if (!run.complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
+  s.outputs_decide = run.decides;
   s.begin_series();
+}
+
+/// The largest defects of the series inside the step, if its branch may end there and begin again: between the roots of a sine the end of the
+/// step may show nothing.
+template <class Method, class System, class Real, int n>
+SALTUS_FN_COLD void find_defects_inside(const System& system, stages<Method, Real, n>& s) {
+  constexpr int parts = 3;
+  const auto series = interpolate<Method>(system, s);
+  for (int k = 1; k < parts; ++k) {
+    const Real at = Real(static_cast<double>(k) / parts);
+    const auto f = system(fma(at, s.h, s.t), series(at));
+    const auto own = series.slope(at);  // by the part of the step
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      s.defect[i] = max(s.defect[i], Real(1.0 / parts) * abs(fma(s.h, f[i], -own[i])));
+    });
+  }
 }
 
 /// The end of a step of length h, and the slopes of the solution and of the series there; the latter by repeated synthetic division.
@@ -270,7 +307,9 @@ SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) 
     }
     s.y1[i] = fma(h, sum, s.y[i]);
     s.own_slope1[i] = slope;
+    s.defect[i] = Real(0.0);
   });
+  if (s.decides) find_defects_inside(system, s);
   s.end_quadratures(h);
   if constexpr (requires { system.template settle<true>(s.t + h, s.y1); }) system.template settle<true>(s.t + h, s.y1);
   s.slope1 = system(s.t + h, s.y1);
@@ -287,10 +326,10 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
   s.slope0 = f0;
   // A form may find the series of its solution itself (form/form_concept.hpp).
   if constexpr (requires { System::form::find_coefficients(t, y, system.c, s.coefficient); })
-    System::form::find_coefficients(t, y, system.c, s.coefficient);
+    s.decides = System::form::find_coefficients(t, y, system.c, s.coefficient);
   else if constexpr (System::form::directions > 0)
-    detail::find_lifted_coefficients<Method>(system, t, y, s.coefficient);
-  else detail::find_coefficients<Method>(system, t, y, s.coefficient);
+    s.decides = detail::find_lifted_coefficients<Method>(system, t, y, s.coefficient);
+  else s.decides = detail::find_coefficients<Method>(system, t, y, s.coefficient);
   if constexpr (Method::quadratures > 0 && System::form::directions > 0)
     detail::find_lifted_quantities<Method>(system, s);
   else if constexpr (Method::quadratures > 0) detail::find_quantities<Method>(system, s);
@@ -325,7 +364,10 @@ requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stag
   constexpr int p = Method::order;
   const Real share = s.h * Real(1.0 / (p + 1));
   vec<Real, n> r;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = share * (s.slope1[i] - s.own_slope1[i]); });
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real at_end = share * (s.slope1[i] - s.own_slope1[i]);
+    r[i] = select(s.defect[i] > abs(at_end), s.defect[i], at_end);
+  });
   return r;
 }
 

@@ -1,26 +1,28 @@
-// x = t, and the sum of two waves.
+// An alarm on sin(phi + p) + b sin(w2 t) + x, whose states say little of it: phi grows evenly, x dies away at any rate.
 #include <saltus.hpp>
 
 struct two_waves {
-  static constexpr auto title = "two waves that no step of the state resolves";
+  static constexpr auto title = "an alarm on two waves";
   static constexpr auto source = "tests";
-  static constexpr double span[] = {0.0, 10.0};
-  enum state { x };
-  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "s", "t"}};
-  enum parameter { w1, phase1, w2, phase2, share };
-  static constexpr saltus::variable<parameter> parameter_list[] = {{w1, 150.0, "rad/s", "frequency of the first wave"},
-                                                                   {phase1, 0.0, "rad", "its phase"},
-                                                                   {w2, 3.0, "rad/s", "frequency of the second wave"},
-                                                                   {phase2, 0.0, "rad", "its phase"},
-                                                                   {share, 0.5, "1", "its amplitude"}};
-  enum output { sum, its_w1, its_phase1, its_w2, its_phase2, its_share };
-  static constexpr saltus::derived<output> output_list[] = {{sum, "1", "of both"},         {its_w1, "rad/s", "w1"},
-                                                            {its_phase1, "rad", "phase1"}, {its_w2, "rad/s", "w2"},
-                                                            {its_phase2, "rad", "phase2"}, {its_share, "1", "share"}};
-  static void rhs(const auto&, auto& dy) { dy[x] = 1.0; }
-  static void outputs(const auto& at, auto& out) {
-    out[sum] = cos(at[w1] * at[x] + at[phase1]) + at[share] * cos(at[w2] * at[x] + at[phase2]);
-    out[its_w1] = at[w1], out[its_phase1] = at[phase1], out[its_w2] = at[w2], out[its_phase2] = at[phase2];
-    out[its_share] = at[share];
+  static constexpr double span[] = {0.0, 30.0};
+  enum state { x, phi };
+  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", "what dies away"},
+                                                           {phi, 0.0, "rad", "phase of the first wave"}};
+  enum parameter { w, p, b, w2, k, mu };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{w, 1.0, "rad/s", "frequency of the first wave"},
+                                                                   {p, 0.0, "rad", "its phase at t = 0"},
+                                                                   {b, 0.0, "1", "size of the second wave"},
+                                                                   {w2, 1.0, "rad/s", "frequency of the second wave"},
+                                                                   {k, 0.0, "1/s", "rate of dying away"},
+                                                                   {mu, 0.5, "1", "level"}};
+  enum guard { rings };
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {rings, saltus::rising, saltus::bilateral, "the sum rises through the level"}};
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = -at[k] * at[x];
+    dy[phi] = at[w];
+  }
+  static void guards(const auto& at, auto& g) {
+    g[rings] = sin(at[phi] + at[p]) + at[b] * sin(at[w2] * at.t) + at[x] - at[mu];
   }
 };
