@@ -85,9 +85,8 @@ template <class Method, class Real, int n>
 requires(is_series_method<Method>) struct stages<Method, Real, n> : quantity_series<Method, Real> {
   Real t, h;
   vec<Real, n> y, y1, slope0, slope1;
-  vec<Real, n> own_slope1;  ///< slope of the series itself at its end
-  vec<Real, n> defect;      ///< the largest inside the step, times the part of the step for which it may last
-  bool decides = false;     ///< the model has compared series
+  vec<Real, n> error;    ///< estimate of the local error
+  bool decides = false;  ///< the model has compared series
   vec<Real, n> coefficient[Method::order];
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
@@ -99,8 +98,7 @@ requires(is_series_method<Method>) struct stages<Method, Real, n> : quantity_ser
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       y1[i] = select(where, from.y1[i], y1[i]);
       slope1[i] = select(where, from.slope1[i], slope1[i]);
-      own_slope1[i] = select(where, from.own_slope1[i], own_slope1[i]);
-      defect[i] = select(where, from.defect[i], defect[i]);
+      error[i] = select(where, from.error[i], error[i]);
     });
     this->take_quadratures(from, where);
   }
@@ -279,10 +277,10 @@ SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, 
   s.begin_series();
 }
 
-/// The largest defects of the series inside the step, if its branch may end there and begin again: between the roots of a sine the end of the
-/// step may show nothing.
+/// Takes in the defects of the series inside the step, each for the part of the step for which it may last. The branch of a function may end
+/// there and begin again, as that of |sin t|, and the end of the step shows nothing.
 template <class Method, class System, class Real, int n>
-SALTUS_FN_COLD void find_defects_inside(const System& system, stages<Method, Real, n>& s) {
+SALTUS_FN_COLD void look_inside(const System& system, stages<Method, Real, n>& s) {
   constexpr int parts = 3;
   const auto series = interpolate<Method>(system, s);
   for (int k = 1; k < parts; ++k) {
@@ -290,15 +288,18 @@ SALTUS_FN_COLD void find_defects_inside(const System& system, stages<Method, Rea
     const auto f = system(fma(at, s.h, s.t), series(at));
     const auto own = series.slope(at);  // by the part of the step
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      s.defect[i] = max(s.defect[i], Real(1.0 / parts) * abs(fma(s.h, f[i], -own[i])));
+      const Real here = Real(1.0 / parts) * fma(s.h, f[i], -own[i]);
+      s.error[i] = select(abs(here) > abs(s.error[i]), here, s.error[i]);
     });
   }
 }
 
-/// The end of a step of length h, and the slopes of the solution and of the series there; the latter by repeated synthetic division.
+/// The end of a step of length h and its error: the series' defect there, y'(h) - f(y(h)) = (p + 1) c h^p, if the truncated rest is
+/// c h^(p+1). The slope of the series is found by repeated synthetic division.
 template <class Method, class System, class Real, int n>
 SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) {
   s.h = h;
+  vec<Real, n> own_slope;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     Real sum = s.coefficient[Method::order - 1][i], slope = sum;
     for (int k = Method::order - 2; k >= 0; --k) {
@@ -306,13 +307,14 @@ SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) 
       slope = fma(h, slope, sum);
     }
     s.y1[i] = fma(h, sum, s.y[i]);
-    s.own_slope1[i] = slope;
-    s.defect[i] = Real(0.0);
+    own_slope[i] = slope;
   });
-  if (s.decides) find_defects_inside(system, s);
   s.end_quadratures(h);
   if constexpr (requires { system.template settle<true>(s.t + h, s.y1); }) system.template settle<true>(s.t + h, s.y1);
   s.slope1 = system(s.t + h, s.y1);
+  const Real share = h * Real(1.0 / (Method::order + 1));
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { s.error[i] = share * (s.slope1[i] - own_slope[i]); });
+  if (s.decides) look_inside(system, s);
 }
 }  // namespace detail
 
@@ -358,23 +360,15 @@ SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const v
   return rough_exp2(min(max(log_h + Real(log_safety), Real(-90.0)), Real(90.0)));
 }
 
-/// The series' defect at its end, y'(h) - f(y(h)) = (p + 1) c h^p, if the truncated rest is c h^(p+1).
 template <class Method, class Real, int n>
 requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
-  constexpr int p = Method::order;
-  const Real share = s.h * Real(1.0 / (p + 1));
-  vec<Real, n> r;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real at_end = share * (s.slope1[i] - s.own_slope1[i]);
-    r[i] = select(s.defect[i] > abs(at_end), s.defect[i], at_end);
-  });
-  return r;
+  return s.error;
 }
 
 template <class Method, norm_kind Norm, class Real, int n, int m>
 requires(is_series_method<Method>) SALTUS_FN Real
     error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
-  return scaled_norm_squared<Norm>(local_error(s), s.y, s.y1, rtol, atol);
+  return scaled_norm_squared<Norm>(s.error, s.y, s.y1, rtol, atol);
 }
 
 }  // namespace saltus
