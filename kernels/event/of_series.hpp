@@ -152,7 +152,10 @@ struct guards_beside_series {
     const auto series = interpolate<typename E::Method>(x.constants, a.s);
     for (int k = 1; k < parts; ++k) {
       const Real at = Real(static_cast<double>(k) / parts);
-      const auto g = E::form::model_guards_at(fma(at, a.s.h, a.s.t), series(at), x.constants);
+      const auto all = series(at);
+      vec<Real, E::model_states> y;
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = all[i]; });
+      const auto g = E::form::model_guards_at(fma(at, a.s.h, a.s.t), y, x.constants);
       each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { off[i] = max(off[i], abs(a.guards(i, at) - g[i])); });
     }
   }
