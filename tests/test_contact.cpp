@@ -575,7 +575,7 @@ TEST(BouncingRod, FallsFlat) {
 }
 
 // The floor lets go where its force is zero, and the height begins to rise with its third derivative. Within some ulps of that time the stages
-// of sdirk4 are rounding of t, and put the block below the floor: 6 of 500 were lifted twice.
+// of sdirk4 are rounding of t, and put the block below the floor: 51 of these were lifted twice.
 TEST(ShakenBlock, IsLiftedOnce) {
   const outcome r = run(in_source("tests/matrix/models/contact.hpp"),
                         {"method=sdirk4", "rtol=1e-7", "sample.count=4000", "sample.restitution={uniform=[0.3,0.7]}",
