@@ -162,9 +162,9 @@ SALTUS_FN Real error_of_bulge(Real bulge) {
   return r;
 }
 
-/// How far the series of the outputs among the quantities are from the outputs at the end of a step. This shows the error of the series, and
-/// whether a `select` of the model has changed its branch within the step, as an absolute value or a `floor` does. Where outputs make such
-/// decisions they are compared inside the step, too: a branch may end and begin again.
+/// The distances of the outputs from their series at the end of a step. They show the error of the series, and a change of branch within the
+/// step, as of an absolute value or a `floor`. Outputs that compare series are also compared inside the step: a branch may end and begin
+/// again.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::quantities::count> defects_of_outputs(const instance<E, Real>& x,
                                                              const stages<typename E::Method, Real, E::n>& s) {

@@ -30,7 +30,7 @@ struct fehlberg_5 : explicit_method {
       {-8.0 / 27, 2.0, -3544.0 / 2565, 1859.0 / 4104, -11.0 / 40},
       {b[0], b[1], b[2], b[3], b[4], b[5]}};
   static constexpr double e[7] = {1.0 / 360, 0, -128.0 / 4275, -2197.0 / 75240, 1.0 / 50, 2.0 / 55, 0};
-  static constexpr double quadrature_safety = 2.0;  ///< as for esdirk_4: at 1, 2, 3 rad 1, 2, 3 times
+  static constexpr double quadrature_safety = 2.0;  ///< see esdirk_4; 1, 2, 3 times at 1, 2, 3 rad
   static constexpr double d[1][7] = {{-0.8669739448448042476126414, 0, 3.506470030046451398828190, -4.902352040714346417839044,
                                       1.657787597117409417188982, -1.894931641604710150565487, 2.5}};
 };
