@@ -149,6 +149,22 @@ TEST(Method, ErrorFollowsTheTolerance) {
 }
 
 // Registers that held y itself would return it with one rounding error per stage.
+// The error estimate of Fehlberg's pair of order 8 is zero for such functions: steps grew without bound, to any error.
+TEST(Method, IntegratesFunctionsOfTimeAlone) {
+  for (const char* method : {"bs3", "rkf45", "rkf78", "dp5", "tsit5", "dop853", "rdpk510", "taylor12", "esdirk4",
+                             "rodas5p", "radau5", "radau9"})
+    for (const double rtol : {1e-4, 1e-6}) {
+      const auto r = run(in_source("tests/models/driven_integral.hpp"),
+                         {fmt::format("method={}", method), fmt::format("rtol={}", rtol), fmt::format("atol={}", rtol),
+                          "sweep.w={from=1,to=20,count=20}", "sweep.phase={from=0,to=6,count=5}"});
+      for (std::int64_t i = 0; i < 100; ++i) {
+        const double w = 1.0 + static_cast<double>(i / 5), phase = 1.5 * static_cast<double>(i % 5), slow = 0.37 * w;
+        const double exact = (std::sin(10.0 * w + phase) - std::sin(phase)) / w + 0.7 * std::sin(10.0 * slow) / slow;
+        EXPECT_NEAR(r.final("x", i), exact, 200.0 * rtol) << method << " " << rtol << " " << i;
+      }
+    }
+}
+
 TEST(LowStorage, WhatDoesNotMoveStays) {
   using M = methods::rdpk_5;
   vec<real, 3> y, none;

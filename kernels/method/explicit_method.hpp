@@ -42,7 +42,9 @@ struct explicit_method {
   static constexpr bool two_errors = false;
   static constexpr int embedded3_order = 0;  ///< of b - e3
   static constexpr double e3[1] = {0.0};
-  /// True: the error estimate is zero if f depends on t alone, whatever the error.
+  /// True: the error estimate is zero if f depends on t alone, whatever the error. Another one counts where it is larger:
+  /// |h| |E5|^2 / sqrt(|E5|^2 + |E3|^2) / 150 with E5 = sum seeing_e_i k_i, E3 = sum seeing_e3_i k_i; b - seeing_e and b - seeing_e3 have
+  /// the orders 5 and 3.
   static constexpr bool blind_estimate = false;
   /// Number of quantities integrated beside the states (method/quadrature.hpp), and of those whose squares are integrated as well.
   static constexpr int quadratures = 0, squares = 0;

@@ -8,8 +8,9 @@ namespace saltus::methods {
 // clang-format off
 
 /// Advances with the eighth-order weights; its fourteenth stage is f1. Its error estimate, 41/840 h (k_11 + k_12 - k_0 - k_10), compares
-/// slopes at the two ends of the step only, so it is zero if f depends on t alone, whatever the true error. Quadratures have an estimate of
-/// their own: b is the closed Newton-Cotes rule of seven nodes, and the rule of degree 5 on 0, 1/6, 1/2, 5/6, 1 is its embedded formula.
+/// slopes at the two ends of the step only, so it is zero if f depends on t alone, whatever the true error. `seeing_e` and `seeing_e3` are
+/// ours. Quadratures have an estimate of their own: b is the closed Newton-Cotes rule of seven nodes, and the rule of degree 5 on 0, 1/6,
+/// 1/2, 5/6, 1 is its embedded formula.
 ///
 /// The dense output has order 7, by four further stages at t + h/5, 2h/5, 3h/5 and 4h/5 with orders 5, 6, 6 and 6. Their rows, those
 /// of d and the weights of the middle solve the order conditions with the smallest norm.
@@ -64,6 +65,8 @@ struct fehlberg_8 : explicit_method {
        0.004744332741281766652356909, -0.01538887350119046985927498, 0.1228850239643830101663225, 0.04966955275910515784807758,
        0.1923871429164690960767143}};
   static constexpr double e[14] = {-41.0 / 840, 0, 0, 0, 0, 0, 0, 0, 0, 0, -41.0 / 840, 41.0 / 840, 41.0 / 840, 0};
+  static constexpr double seeing_e[14] = {1.0 / 10, 0, 0, 0, 0, -1, -1.0 / 10, -1.0 / 2, 1.0 / 2, 1};
+  static constexpr double seeing_e3[14] = {-3.0 / 20, 0, 27.0 / 40, -3.0 / 5, 0, 0, 0, 0, 0, 3.0 / 40};
   static constexpr double quadrature_e[14] = {0, 0, 0, 0, 0, 34.0 / 105 - 11.0 / 30, 9.0 / 35 - 27.0 / 100, 9.0 / 35 - 27.0 / 100,
                                               9.0 / 280, 9.0 / 280, 0, 41.0 / 840 - 7.0 / 150, 41.0 / 840 - 7.0 / 150, 0};
   static constexpr double middle[14] = {
