@@ -13,6 +13,7 @@
 #include "engine/samples.hpp"
 #include "engine/step_checks.hpp"
 #include "engine/stiffness.hpp"
+#include "event/between_ends.hpp"
 #include "event/carried.hpp"
 #include "event/certify.hpp"
 #include "event/knots.hpp"
@@ -102,12 +103,18 @@ SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Rea
   } else {
     const auto middle = guards_in_middle(x, a);
     const auto guards = suspect_guards(x, a, middle);
-    if constexpr (!E::fixed_steps)
-      if (any(guards.bends)) {
-        const auto error2 = error_between_squared(x, between_ends<E, Real>(x, a, middle), tol);
-        a.error2 = max(a.error2, select(to_rough(guards.bends), error2, rough_of<Real>(0.0)));
+    if constexpr (!E::fixed_steps) {
+      const auto take = [&](mask_of<Real> where, rough_of<Real> error2) SALTUS_INLINE_LAMBDA {
+        a.error2 = max(a.error2, select(to_rough(where), error2, rough_of<Real>(0.0)));
         a.accepted = a.accepted & from_rough<Real>(a.error2 <= rough_of<Real>(1.0));
+      };
+      if (any(guards.bends)) take(guards.bends, error_between_squared(x, between_ends<E, Real>(x, a, middle), tol));
+      if constexpr (has_piecewise_guards<E>) {
+        const guards_in_quarters<E, Real> quarters(x, a, middle);
+        if (any(quarters.counts))
+          take(quarters.counts, error_in_quarters_squared(x, between_ends<E, Real>(x, a, middle), quarters, tol));
       }
+    }
     return guards;
   }
 }

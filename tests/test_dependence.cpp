@@ -107,19 +107,33 @@ TEST(Dependence, LeavesValuesAsTheyAre) {
   EXPECT_EQ(select(a < b, c, d).value.v, -0.75);
 }
 
+TEST(Dependence, OfAModelThatSkipsWorkIsThatOfAllOfIt) {
+  saltus::recorded_lanes = saltus::lanes_recorded::mixed;
+  number x = 0.0;
+  if (any(a > b)) x += c;
+  if (!all(a < b)) x += d;
+  saltus::recorded_lanes = saltus::lanes_recorded::one;
+  EXPECT_EQ(inputs_of(x), (list{inputs_of(c)[0], inputs_of(d)[0]}));
+  EXPECT_EQ(any(a > b), (a > b)[0]);
+}
+
 TEST(Degree, OfNumbersInTimeAndStates) {
-  using saltus::graded;
+  using saltus::graded, saltus::smoothness;
   const auto degree = [](const graded& x) { return x.trace.of; };
   const auto x = graded::input(0, 0.5), y = graded::input(1, -2.0);
   const graded p = 3.0;
   for (const auto& held : {p, p * p / 2.0, sin(p), max(p, graded(1.0)), select(p > 1.0, -1.0, 1.0)})
-    EXPECT_EQ(degree(held), 0);
+    EXPECT_EQ(degree(held), smoothness::held);
   for (const auto& linear : {x, -x, x - y, p * x + y / p - 1.0, fma(p, x, y), 0.0 * x, select(p > 1.0, x, y),
                              select(p > 1.0 && !(p == 2.0), x, 1.0)})
-    EXPECT_EQ(degree(linear), 1);
-  for (const auto& other : {x * y, p / x, abs(x), sin(x), min(x, y), pow(x, p), floor(x), fma(x, y, p),
-                            select(x > y, x, y), select(x > 0.0 || p > 1.0, p, x)})
-    EXPECT_EQ(degree(other), 2);
+    EXPECT_EQ(degree(linear), smoothness::linear);
+  for (const auto& smooth :
+       {x * y, p / x, sin(x), pow(x, p), fma(x, y, p), derivative(x, 1), select(p > 1.0, x * y, x)})
+    EXPECT_EQ(degree(smooth), smoothness::smooth);
+  for (const auto& piecewise :
+       {abs(x), min(x, y), max(x, p), floor(x), sign(y), copysign(x, y), sin(abs(x)), select(x > y, x, y),
+        select(x > 0.0 || p > 1.0, p, x), select(sin(x) > p, 1.0, 2.0), x * round(y), derivative(abs(x), 2)})
+    EXPECT_EQ(degree(piecewise), smoothness::piecewise);
 }
 
 TEST(Degree, IsUnknownWhereAModelBranches) {

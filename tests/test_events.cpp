@@ -209,8 +209,8 @@ TEST(Events, OfTheDifferenceOfTwoLargeStates) {
 
 TEST(Events, OfLinearGuardsAreKnownWhenAModelIsRead) {
   const auto guards = run(test_model("two_levels"), {}).plan.model.guards;
-  EXPECT_TRUE(guards[0].linear);
-  EXPECT_FALSE(guards[1].linear);
+  EXPECT_EQ(guards[0].is, smoothness::linear);
+  EXPECT_EQ(guards[1].is, smoothness::smooth);
 }
 
 // Such guards limit no steps: a hovering one is zero within what the tolerated errors of the states make of it.

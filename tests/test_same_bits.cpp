@@ -264,6 +264,18 @@ TEST(Processors, AgreeOnEveryBit) {
 #endif
 }
 
+// The instances that ask for a term with corners do not change the others, which skip it where they are among themselves.
+TEST(Branches, OfNeighboursAreIrrelevant) {
+  const auto go = [](const std::vector<std::string>& more) {
+    std::vector<std::string> settings = {"method=taylor12", "sample.count=300", "sample.w={uniform=[1.0,9.0]}",
+                                         "sample.phase={uniform=[0.0,6.0]}", "sample.asks={discrete=[0.0,1.0]}"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return run(saltus::test::in_source("tests/models/skipped_corner.hpp"), settings);
+  };
+  const outcome one = go({"run.lanes=1"}), wide = go({"run.threads=2", "run.chunk=37"});
+  for (std::int64_t i = 0; i < 300 && !HasFatalFailure(); ++i) expect_same(one, i, wide, i);
+}
+
 TEST(Order, IsIrrelevantToEverything) {
   const auto go = [](const char* range) {
     return run(saltus::test::in_source("tests/models/everything.hpp"),

@@ -28,15 +28,13 @@ std::string series_text(const plan& p) {
                     p.model.name, 1 + p.model.output_series + (p.backward ? 4 : 0), 1 + p.model.output_numbers);
   return text;
 }
-/// The text that tells a module which guards are linear.
-std::string linear_guards_text(const model& m) {
-  const auto is_linear = [](const guard& g) { return g.linear; };
-  if (std::none_of(m.guards.begin(), m.guards.end(), is_linear)) return {};
-  std::vector<bool> all;
-  std::transform(m.guards.begin(), m.guards.end(), std::back_inserter(all), is_linear);
-  return fmt::format(
-      "template <> inline constexpr saltus::guards_that_are_linear<{}> saltus::linear_guards<::{}>{{{{{}}}}};\n",
-      all.size(), m.name, fmt::join(all, ", "));
+/// The text that tells a module how smooth its model's functions are.
+std::string smoothness_text(const model& m) {
+  const auto word = [](smoothness s) { return fmt::format("saltus::smoothness({})", static_cast<int>(s)); };
+  std::vector<std::string> all = {word(m.equations_are), word(m.outputs_are)};
+  for (const guard& g : m.guards) all.push_back(word(g.is));
+  return fmt::format("template <> inline constexpr saltus::known_smoothness<{}> saltus::smoothness_of<::{}>{{{}}};\n",
+                     m.guards.size(), m.name, fmt::join(all, ", "));
 }
 /// The text that tells a module the offsets of equations of any order.
 std::string offsets_text(const model& m) {
@@ -122,8 +120,7 @@ std::string engine_name(const plan& p) {
 }
 
 std::string engine_text(const plan& p) {
-  return elimination_text(p.model) + offsets_text(p.model) + series_text(p) + linear_guards_text(p.model) +
-         engine_name(p);
+  return elimination_text(p.model) + offsets_text(p.model) + series_text(p) + smoothness_text(p.model) + engine_name(p);
 }
 
 namespace {

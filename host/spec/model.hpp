@@ -30,7 +30,7 @@ struct guard {
   bool terminal;
   std::string about;
   bool slides = false;  ///< the solution may slide along it
-  bool linear = false;  ///< known to be linear in t and the states
+  smoothness is = smoothness::unknown;
 };
 
 /// A constraint of a mechanical system.
@@ -170,6 +170,7 @@ struct model {
   int kept_series = -1;                         ///< series kept by right-hand side and guards; -1: unknown
   int kept_numbers = -1;                        ///< single numbers kept by them
   int output_series = -1, output_numbers = -1;  ///< the same for outputs
+  smoothness equations_are = smoothness::unknown, outputs_are = smoothness::unknown;
   /// Keeps loaded modules for further runs in this process (compile/loaded_model.hpp); null: nothing is kept.
   std::shared_ptr<loaded_model> loaded;
 };

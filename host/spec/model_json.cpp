@@ -84,8 +84,8 @@ json json_of(const model& m) {
   for (const constraint& c : m.constraints)
     constraints.push_back(json::array({c.name, c.unit, c.about, c.holonomic, c.switched, c.quaternion}));
   for (const guard& g : m.guards)
-    guards.push_back(json::array({g.name, static_cast<int>(g.direction), static_cast<int>(g.sidedness), g.terminal,
-                                  g.about, g.slides, g.linear}));
+    guards.push_back(json::array(
+        {g.name, static_cast<int>(g.direction), static_cast<int>(g.sidedness), g.terminal, g.about, g.slides}));
   for (const time_event& e : m.time_events) {
     json columns = json::array();
     for (const recorded_column& c : e.columns) columns.push_back(json::array({c.name, c.unit, c.about}));
@@ -142,7 +142,7 @@ model model_from(const json& all) {
     for (const json& g : all.at("guards"))
       m.guards.push_back({g.at(0).get<std::string>(), choice_in<abi::direction>(g.at(1), abi::falling, abi::rising),
                           choice_in<abi::sidedness>(g.at(2), abi::bilateral, abi::unilateral), g.at(3).get<bool>(),
-                          g.at(4).get<std::string>(), g.at(5).get<bool>(), g.at(6).get<bool>()});
+                          g.at(4).get<std::string>(), g.at(5).get<bool>()});
     for (const json& e : all.at("time_events")) {
       m.time_events.push_back({e.at(0).get<std::string>(), e.at(1).get<std::string>(), e.at(2).get<int>(),
                                e.at(3).get<int>(), e.at(4).get<bool>()});

@@ -9,10 +9,11 @@
 #include "abi/counters.hpp"
 #include "number/equations.hpp"
 #include "number/expression.hpp"
+#include "number/smoothness.hpp"
 
 namespace saltus::abi {
 
-inline constexpr int version = 30;
+inline constexpr int version = 31;
 
 using saltus::equations;
 using enum equations;
@@ -32,7 +33,7 @@ struct guard {
   int sidedness;  ///< abi::sidedness
   int terminal;   ///< 1: the instance ends at this event
   int slides;     ///< 1: the solution may slide along it
-  int linear;     ///< 1: it is known to be linear in t and the states
+  smoothness is;
   const char* about;
 };
 
@@ -144,6 +145,7 @@ struct description {
   int kept_series;                        ///< series kept by a right-hand side and the guards; -1: not known
   int kept_numbers;                       ///< single numbers that they keep
   int output_series, output_numbers;      ///< the same for the outputs
+  smoothness equations_are, outputs_are;  ///< right-hand sides (or residuals), and the outputs
 };
 
 /// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as

@@ -17,7 +17,6 @@ template <class E, class Real>
 struct guard_polynomials<E, Real, true> {
   static constexpr int degree = E::Method::order;
   Real of[E::ng][degree + 1];
-  bool decides = false;  ///< the guards have compared series
 
   SALTUS_FN Real operator()(int i, Real s) const {
     Real sum = of[i][degree];
@@ -37,15 +36,14 @@ template <class E, class Real>
 SALTUS_FN_FLAT void find_guards(const instance<E, Real>& x, stages<typename E::Method, Real, E::n>& s,
                                 guard_polynomials<E, Real>& g) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? s.y[i] : s.coefficient[k - 1][i]; };
-  const auto run =
+  const bool is_complete =
       detail::run_by_orders<detail::equations_and_guards<typename E::Model>, E::Method::order + 1, E::model_states>(
           s.t, known,
           [&](const auto& time, const auto& y)
               SALTUS_INLINE_LAMBDA { return E::form::model_guards_at(time, y, x.constants); },
           [&](int k, int i, Real value) SALTUS_INLINE_LAMBDA { g.of[i][k] = value; });
-  if (!run.complete)
+  if (!is_complete)
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { s.coefficient[0][i] = s.y1[i] = Real(E::form::unset); });
-  g.decides = run.decides;
   g.rescale(s.h);
 }
 

@@ -181,11 +181,10 @@ SALTUS_FN vec<Real, E::quantities::count> defects_of_outputs(const instance<E, R
       });
     };
     compare(s.h, s.y1);
-    if (s.outputs_decide) {
-      constexpr int parts = 3;
+    if constexpr (smoothness_of<typename E::Model>.outputs >= smoothness::piecewise) {
       const auto series = interpolate<typename E::Method>(x.constants, s);
-      for (int k = 1; k < parts; ++k) {
-        const Real at = Real(static_cast<double>(k) / parts);
+      for (int k = 1; k <= 2; ++k) {
+        const Real at = detail::inner_point<Real>(k);
         compare(at * s.h, series(at));
       }
     }

@@ -143,15 +143,15 @@ struct guards_beside_series {
       off[i] = abs(a.guards(i, Real(1.0)) - a.g.value[i]);
       largest[i] = max(abs(x.constants.guard_values[i]), abs(a.g.value[i]));
     });
-    if (a.guards.decides) compare_inside(x, a);
+    if constexpr (has_piecewise_guards<E>) compare_inside(x, a);
   }
 
  private:
   SALTUS_FN_COLD void compare_inside(const instance<E, Real>& x, const trial<E, Real>& a) {
-    constexpr int parts = 8;
+    constexpr int points = 7;
     const auto series = interpolate<typename E::Method>(x.constants, a.s);
-    for (int k = 1; k < parts; ++k) {
-      const Real at = Real(static_cast<double>(k) / parts);
+    for (int k = 1; k <= points; ++k) {
+      const Real at = detail::inner_point<Real>(k);
       const auto all = series(at);
       vec<Real, E::model_states> y;
       each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = all[i]; });

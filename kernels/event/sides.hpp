@@ -196,12 +196,20 @@ SALTUS_FN mask_of<Real> may_come_back(const halves_of_guard<Real>& g) {
   return comes_back | may_dip(a, middle, b) | humped;
 }
 
-/// True if guard i is linear in t and the states: its error is that of the states, and on the cubic through the ends of a step it is the
-/// cubic through its own values there.
+/// True if guard i is known to be linear in t and the states: its error is that of the states, and on the cubic through the ends of a step it
+/// is the cubic through its own values there.
 template <class E>
 SALTUS_FN constexpr bool is_linear(int i) {
-  return E::form::traits(i).linear;
+  return E::form::traits(i).is <= smoothness::linear;
 }
+
+/// True if a guard may have corners or jumps within a step.
+template <class E>
+inline constexpr bool has_piecewise_guards = [] {
+  for (int i = 0; i < E::form::model_guards; ++i)
+    if (E::form::traits(i).is >= smoothness::piecewise) return true;
+  return false;
+}();
 
 /// True if guard i may go back over zero without an event. The engine's own guards are not examined beyond zero: they end a slide.
 template <class E>
@@ -249,60 +257,6 @@ SALTUS_FN auto guards_in_middle(const instance<E, Real>& x, const trial<E, Real>
 }
 template <class E, class Real>
 using guards_in_middle_of = typename E::form::template rated<Real, E::form::model_guards>;
-
-/// The guards of a step between its ends. These are copies: a function that is not inlined and takes the trial itself would keep the trial of
-/// every turn in memory.
-template <class E, class Real>
-struct between_ends {
-  static constexpr int guards = E::form::model_guards;
-  Real t, h;                   ///< t in the middle
-  vec<Real, E::n> y;           ///< in the middle, on the cubic through the ends
-  vec<Real, guards> distance;  ///< of each guard from its cubic, by its value or half of its rate
-  vec<Real, guards> largest;   ///< values
-  vec<Real, guards> fastest;   ///< changes in half a step
-
-  SALTUS_FN between_ends(const instance<E, Real>& x, const trial<E, Real>& a,
-                         const guards_in_middle_of<E, Real>& middle)
-      : t(a.s.t + Real(0.5) * a.s.h), h(a.s.h), y(middle_of_step<E, Real>(a).y) {
-    const Real half = Real(0.5) * h;
-    each<guards>([&](int i) SALTUS_INLINE_LAMBDA {
-      const with_rate<Real> begin{x.constants.guard_values[i], half * x.rate[i]};
-      const with_rate<Real> between{middle.value[i], middle.rate[i]}, end{a.g.value[i], half * a.g.rate[i]};
-      const auto off = distance_from_cubic(begin, between, end);
-      distance[i] = is_linear<E>(i) ? Real(0.0) : max(off.value, Real(0.5) * off.rate);
-      if constexpr (E::form::slides)
-        distance[i] = select(E::form::slides_along(x.constants, i), Real(0.0), distance[i]);
-      largest[i] = max(max(abs(begin.value), abs(end.value)), abs(between.value));
-      fastest[i] = max(abs(begin.rate), abs(end.rate));
-    });
-  }
-  /// The largest distance of a guard over a quarter of its largest value and its `tolerated` error.
-  SALTUS_FN Real error(const vec<Real, guards>& tolerated) const {
-    constexpr double part = 0.25, rounding = 64.0 * limits<typename E::T>::epsilon;
-    Real worst(0.0);
-    each<guards>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real noise = fma(Real(rounding), largest[i] + fastest[i], tolerated[i]);
-      worst = max(worst, distance[i] / (fma(Real(part), largest[i], noise) + Real(negligible_guard<typename E::T>)));
-    });
-    return worst;
-  }
-};
-
-/// The squared error of the guards between the ends of a step. Where it is large, the guards may be off by what the tolerated errors of the
-/// states make of them.
-template <class E, class Real>
-SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, const between_ends<E, Real>& step,
-                                                    const tolerances<E, Real>& tol) {
-  constexpr double large = 0.0625;
-  vec<Real, E::form::model_guards> tolerated;
-  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { tolerated[i] = Real(0.0); });
-  Real error = step.error(tolerated);
-  if (const auto is_large = error > Real(large); any(is_large)) {
-    tolerated = tolerated_errors_of_guards<E>(step.t, step.y, x.constants, tol);
-    error = select(is_large, step.error(tolerated), error);
-  }
-  return squared_error_of_guards(x, step.h, error);
-}
 
 /// The guards that may leave their side, judged by their values and time derivatives at both ends and in the middle of the step. A guard
 /// `bends` if its error between the ends matters to the next step, which may be eight times as long. The error of the states says nothing

@@ -77,15 +77,13 @@ struct any_order_form : Functions {
     return r;
   }
 
-  /// The coefficients of the solution's series through (t, y). Returns true if the equations have made decisions.
+  /// The coefficients of the solution's series through (t, y).
   template <int order, class Real>
-  SALTUS_FN static bool find_coefficients(Real t, const vec<Real, states>& y, const step_constants<Real>& c,
+  SALTUS_FN static void find_coefficients(Real t, const vec<Real, states>& y, const step_constants<Real>& c,
                                           vec<Real, states> (&coefficient)[order]) {
-    bool decides = false;
     each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
-      if (equation_series<Functions, set.value>::find_coefficients(t, y, c, coefficient, where)) decides = true;
+      equation_series<Functions, set.value>::find_coefficients(t, y, c, coefficient, where);
     });
-    return decides;
   }
 
   /// Makes the start consistent: given values stay, guesses move, and free values (NaN), which begin at zero, move most. `how`

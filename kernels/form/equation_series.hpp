@@ -301,10 +301,9 @@ struct equation_series {
       }
   }
 
-  /// The series of the values in the lanes of `where`: `coefficient[k]` belongs to (t - t0)^(k + 1) in engine time. Returns true if the
-  /// equations have made decisions (`series_run`).
+  /// The series of the values in the lanes of `where`: `coefficient[k]` belongs to (t - t0)^(k + 1) in engine time.
   template <int order, class Real>
-  SALTUS_FN_COLD static bool find_coefficients(Real t, const vec<Real, values>& y, const step_constants<Real>& fixed,
+  SALTUS_FN_COLD static void find_coefficients(Real t, const vec<Real, values>& y, const step_constants<Real>& fixed,
                                                vec<Real, values> (&coefficient)[order], mask_of<Real> where) {
     run<Real, order + highest + 1> series(t, y);
     solve_stages(series, order + more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);
@@ -318,7 +317,6 @@ struct equation_series {
         }
     if (!series.is_complete())
       for (int i = 0; i < values; ++i) coefficient[0][i] = Real(Functions::unset);
-    return series.table.decides;
   }
 };
 

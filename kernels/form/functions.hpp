@@ -83,7 +83,7 @@ struct model_functions {
   SALTUS_FN static constexpr detail::guard_traits traits(int i) {
     if constexpr (model_guards > 0)
       if (i < model_guards) return guard_traits_of<Model>(i);
-    return {falling, bilateral, false, false, false, false};
+    return {falling, bilateral, false, false, false, smoothness::smooth};
   }
 
   /// The index of state i: 0 differential, 1 or 2 algebraic.

@@ -23,7 +23,6 @@ struct quantity_series<Method, Real, true> : quadratures_of<Method, Real> {
   using base = quadratures_of<Method, Real>;
   static constexpr int p = Method::order;
   Real of[base::count][p + 1];
-  bool outputs_decide = false;  ///< they have compared series
 
   SALTUS_FN void begin_series() {
     vec<Real, base::count> q;
@@ -85,8 +84,7 @@ template <class Method, class Real, int n>
 requires(is_series_method<Method>) struct stages<Method, Real, n> : quantity_series<Method, Real> {
   Real t, h;
   vec<Real, n> y, y1, slope0, slope1;
-  vec<Real, n> error;    ///< estimate of the local error
-  bool decides = false;  ///< the model has compared series
+  vec<Real, n> error;  ///< estimate of the local error
   vec<Real, n> coefficient[Method::order];
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
@@ -177,22 +175,16 @@ inline constexpr int numbers_in = 1;
 template <class Real, int N>
 inline constexpr int numbers_in<dual<Real, N>> = 1 + N;
 
-/// The run of a function over series: the room was large enough; it has made decisions.
-struct series_run {
-  bool complete = true, decides = false;
-};
-
 /// Finds the coefficients of function(time, y), order by order. coefficient(k, i) supplies those of y that are known by then; found(k, i,
-/// x) receives coefficient k of component i of the function.
+/// x) receives coefficient k of component i of the function. Returns false if the room was too small.
 template <class Functions, int length, int n, class Real, class Coefficient, class Function, class Found>
-SALTUS_FN series_run run_by_orders(Real t, const Coefficient& coefficient, const Function& function,
-                                   const Found& found) {
+SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Function& function, const Found& found) {
   using Model = typename Functions::Model;
   constexpr int given = n + 1;
   constexpr series_room beside = Functions::room, room = {given + beside.series, beside.numbers};
   constexpr bool unrolled = numbers_in<Real> * (beside.series + beside.numbers) <= max_unrolled_series;
   Real numbers[jet_table<Real>::size(length, room)];
-  series_run result;
+  bool is_complete = true;
   // The table and all pointers to it are constructed anew for each order. A compiler then knows their values within the order, however long
   // the code before it is, and reduces all of this to arithmetic.
   const auto run = [&](int k) SALTUS_INLINE_LAMBDA {
@@ -207,53 +199,49 @@ SALTUS_FN series_run run_by_orders(Real t, const Coefficient& coefficient, const
     table.row(n)[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
     const auto r = function(jet<Real>(table.row(n), &table, 1), y);
     each<r.size>([&](int i) SALTUS_INLINE_LAMBDA { found(k, i, r[i].coefficient(k)); });
-    result.complete = result.complete && !table.overflowed();
-    result.decides = result.decides || table.decides;
+    is_complete = is_complete && !table.overflowed();
   };
   if constexpr (unrolled) static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { run(k); });
   else
     for (int k = 0; k < length; ++k) run(k);
-  return result;
+  return is_complete;
 }
 
-/// The coefficients of the solution through (t, y). Returns true if the model has made decisions.
+/// The coefficients of the solution through (t, y).
 template <class Method, class System, class Real, int n>
-SALTUS_FN_FLAT bool find_coefficients(const System& system, Real t, const vec<Real, n>& y,
+SALTUS_FN_FLAT void find_coefficients(const System& system, Real t, const vec<Real, n>& y,
                                       vec<Real, n> (&coefficient)[Method::order]) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? y[i] : coefficient[k - 1][i]; };
-  const auto run = run_by_orders<equations_and_guards<typename System::form::Model>, Method::order, n>(
+  const bool is_complete = run_by_orders<equations_and_guards<typename System::form::Model>, Method::order, n>(
       t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.rhs(time, at); },
       [&](int k, int i, Real f) SALTUS_INLINE_LAMBDA { coefficient[k][i] = f * Real(1.0 / (k + 1)); });
-  if (!run.complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
-  return run.decides;
+  if (!is_complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
 }
 
 /// The same with the derivatives of a form that carries them. The values have the bits of the series without derivatives.
 template <class Method, class System, class Real, int n>
-SALTUS_FN_FLAT bool find_lifted_coefficients(const System& system, Real t, const vec<Real, n>& y,
+SALTUS_FN_FLAT void find_lifted_coefficients(const System& system, Real t, const vec<Real, n>& y,
                                              vec<Real, n> (&coefficient)[Method::order]) {
   using form = typename System::form;
   const auto lifted = system.lifted();
   const auto known = [&](int k, int i)
                          SALTUS_INLINE_LAMBDA { return form::lift_state(k == 0 ? y : coefficient[k - 1], i); };
-  const auto run = run_by_orders<equations_and_guards<typename form::Model>, Method::order, form::model_states>(
+  const bool is_complete = run_by_orders<equations_and_guards<typename form::Model>, Method::order, form::model_states>(
       typename form::template lifted<Real>(t), known,
       [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return lifted.rhs(time, at); },
       [&](int k, int i, const auto& f)
           SALTUS_INLINE_LAMBDA { form::put_down_state(f * Real(1.0 / (k + 1)), i, coefficient[k]); });
-  if (!run.complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
-  return run.decides;
+  if (!is_complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
 }
 
 /// The series of the quantities along the solution.
 template <class Method, class System, class Real, int n>
 SALTUS_FN_FLAT void find_quantities(const System& system, stages<Method, Real, n>& s) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? s.y[i] : s.coefficient[k - 1][i]; };
-  const auto run = run_by_orders<outputs_alone<typename System::form::Model>, Method::order + 1, n>(
+  const bool is_complete = run_by_orders<outputs_alone<typename System::form::Model>, Method::order + 1, n>(
       s.t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.quantities(time, at); },
       [&](int k, int i, Real q) SALTUS_INLINE_LAMBDA { s.of[i][k] = q; });
-  if (!run.complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
-  s.outputs_decide = run.decides;
+  if (!is_complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
   s.begin_series();
 }
 
@@ -264,7 +252,7 @@ SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, 
   const auto lifted = system.lifted();
   const auto known = [&](int k, int i)
                          SALTUS_INLINE_LAMBDA { return form::lift_state(k == 0 ? s.y : s.coefficient[k - 1], i); };
-  const auto run = run_by_orders<outputs_alone<typename form::Model>, Method::order + 1, form::model_states>(
+  const bool is_complete = run_by_orders<outputs_alone<typename form::Model>, Method::order + 1, form::model_states>(
       typename form::template lifted<Real>(s.t), known,
       [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return lifted.quantities(time, at); },
       [&](int k, int i, const auto& q) SALTUS_INLINE_LAMBDA {
@@ -272,23 +260,31 @@ SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, 
         s.of[i][k] = q.value;
         for (int j = 0; j < System::quantity_directions; ++j) s.of[System::rate_of_quantity(i, j)][k] = q.d[j];
       });
-  if (!run.complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
-  s.outputs_decide = run.decides;
+  if (!is_complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
   s.begin_series();
+}
+
+/// The part of a step at point k, 1 <= k, of those inside it at which series are compared with their functions: multiples of the golden
+/// section. A wave that has one phase at equal parts of the step would show nothing.
+template <class Real>
+SALTUS_FN Real inner_point(int k) {
+  const double many = k * 0.61803398874989485;
+  return Real(many - static_cast<int>(many));
 }
 
 /// Takes in the defects of the series inside the step, each for the part of the step for which it may last. The branch of a function may end
 /// there and begin again, as that of |sin t|, and the end of the step shows nothing.
 template <class Method, class System, class Real, int n>
 SALTUS_FN_COLD void look_inside(const System& system, stages<Method, Real, n>& s) {
-  constexpr int parts = 3;
+  constexpr int points = 2;
+  constexpr double longest = 0.382;  // between two of these points, or one and the end
   const auto series = interpolate<Method>(system, s);
-  for (int k = 1; k < parts; ++k) {
-    const Real at = Real(static_cast<double>(k) / parts);
+  for (int k = 1; k <= points; ++k) {
+    const Real at = inner_point<Real>(k);
     const auto f = system(fma(at, s.h, s.t), series(at));
     const auto own = series.slope(at);  // by the part of the step
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real here = Real(1.0 / parts) * fma(s.h, f[i], -own[i]);
+      const Real here = Real(longest) * fma(s.h, f[i], -own[i]);
       s.error[i] = select(abs(here) > abs(s.error[i]), here, s.error[i]);
     });
   }
@@ -314,7 +310,7 @@ SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) 
   s.slope1 = system(s.t + h, s.y1);
   const Real share = h * Real(1.0 / (Method::order + 1));
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { s.error[i] = share * (s.slope1[i] - own_slope[i]); });
-  if (s.decides) look_inside(system, s);
+  if constexpr (smoothness_of<typename System::form::Model>.equations >= smoothness::piecewise) look_inside(system, s);
 }
 }  // namespace detail
 
@@ -328,10 +324,10 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
   s.slope0 = f0;
   // A form may find the series of its solution itself (form/form_concept.hpp).
   if constexpr (requires { System::form::find_coefficients(t, y, system.c, s.coefficient); })
-    s.decides = System::form::find_coefficients(t, y, system.c, s.coefficient);
+    System::form::find_coefficients(t, y, system.c, s.coefficient);
   else if constexpr (System::form::directions > 0)
-    s.decides = detail::find_lifted_coefficients<Method>(system, t, y, s.coefficient);
-  else s.decides = detail::find_coefficients<Method>(system, t, y, s.coefficient);
+    detail::find_lifted_coefficients<Method>(system, t, y, s.coefficient);
+  else detail::find_coefficients<Method>(system, t, y, s.coefficient);
   if constexpr (Method::quadratures > 0 && System::form::directions > 0)
     detail::find_lifted_quantities<Method>(system, s);
   else if constexpr (Method::quadratures > 0) detail::find_quantities<Method>(system, s);

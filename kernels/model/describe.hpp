@@ -155,32 +155,110 @@ class operations_of {
   }
 };
 
-/// Marks the guards that are linear in t and the states. They run once, with the model's default values.
-template <class Model, int Guards>
-void find_linear_guards(abi::guard (&guards)[Guards]) {
+/// Multipliers and accelerations of a mechanical system, which are smooth between events.
+template <class Model>
+struct smooth_motion {
+  vec<graded, contract<Model>::constraint_count + 1> multiplier;
+  vec<graded, contract<Model>::state_count> acceleration;
+  smooth_motion() {
+    const graded any(graded::Real(1.0), {smoothness::smooth});
+    for (graded& x : multiplier.data) x = any;
+    for (graded& x : acceleration.data) x = any;
+  }
+};
+
+/// The smoothness of a model's functions. Each runs once, with the model's default values. Nothing is known of one that branches.
+template <class Model>
+class smoothness_in {
   using c = contract<Model>;
-  vec<graded, c::state_count> y;
-  vec<graded, c::parameter_count> p;
-  vec<graded, c::discrete_count> d;
-  graded sides[c::guard_count + 1], pieces[tabulated_table_of<Model>.numbers + 1];
-  const auto start = defaults_of<c::state_count>(Model::state_list);
-  for (int i = 0; i < c::state_count; ++i) y[i] = graded::input(i, start.of[i]);
-  each_default_parameter<Model>([&](int i, double value) { p[i] = graded(value); });
-  each_default_discrete<Model>([&](int i, double value) { d[i] = graded(value); });
-  for (graded& g : sides) g = graded(1.0);
-  for (graded& number : pieces) number = graded(1.0);
-  const point<Model, graded, graded> at{graded::input(0, 0.0), y, p, d, sides, pieces};
-  named<typename c::guard, graded, c::guard_count> out;
-  has_branched = false;
-  Model::guards(at, out);
-  for (int i = 0; i < c::guard_count; ++i) guards[i].linear = !has_branched && out.values[i].trace.of < 2 ? 1 : 0;
+  vec<graded, c::state_count> y_;
+  vec<graded, c::parameter_count> p_;
+  vec<graded, c::discrete_count> d_;
+  graded sides_[c::guard_count + 1], pieces_[tabulated_table_of<Model>.numbers + 1];
+
+ public:
+  smoothness_in() {
+    const auto start = defaults_of<c::state_count>(Model::state_list);
+    // Unknowns of equations of any order may be algebraic, and coordinates of mechanical systems are projected.
+    constexpr bool are_integrated = !c::has_residual_of_any_order && !c::is_mechanical;
+    constexpr auto is = are_integrated ? smoothness::linear : smoothness::smooth;
+    for (int i = 0; i < c::state_count; ++i) y_[i] = graded(graded::Real(start.of[i]), {is});
+    each_default_parameter<Model>([&](int i, double value) { p_[i] = graded(value); });
+    each_default_discrete<Model>([&](int i, double value) { d_[i] = graded(value); });
+    for (graded& g : sides_) g = graded(1.0);
+    for (graded& number : pieces_) number = graded(1.0);
+  }
+
+  /// Right-hand sides and outputs matter to series alone.
+  void find(abi::description& d, abi::guard* guards) const {
+    smoothness of_guards = smoothness::held;
+    if constexpr (c::guard_count > 0) {
+      const auto all = rows<named<typename c::guard, graded, c::guard_count>>(
+          [](const auto& at, auto& out) { Model::guards(at, out); });
+      for (int i = 0; i < c::guard_count; ++i) guards[i].is = all.of[i];
+      of_guards = all.together();
+    }
+    if constexpr (c::has_residual_of_any_order)
+      d.equations_are =
+          rows<named<typename c::row_of_residual, graded, c::state_count>>([](const auto& at, auto& zeros) {
+            Model::residual(at, zeros);
+          }).together();
+    else if constexpr (has_series)
+      d.equations_are = rows<named<typename c::state, graded, c::state_count>>([](const auto& at, auto& rates) {
+                          named_by<typename c::state, graded, c::state_count> slope{rates.values};
+                          Model::rhs(at, slope);
+                        }).together();
+    if constexpr (has_series && c::output_count > 0)
+      d.outputs_are = rows<named<typename c::output, graded, c::output_count>>([](const auto& at, auto& out) {
+                        Model::outputs(at, out);
+                      }).together();
+    // A slide divides by the rates of a guard along the fields on both sides.
+    if (c::sliding_count > 0 && of_guards > d.equations_are) d.equations_are = of_guards;
+  }
+
+ private:
+  static constexpr bool has_series =
+      c::has_residual_of_any_order || (c::equations == equations::plain && !c::is_mechanical);
+
+  template <int n>
+  struct each_row {
+    smoothness of[n];
+    smoothness together() const {
+      smoothness r = smoothness::held;
+      for (const smoothness s : of) r = s > r ? s : r;
+      return r;
+    }
+  };
+
+  template <class Named, class Function>
+  auto rows(const Function& function) const {
+    const point<Model, graded, graded, c::has_residual_of_any_order> at{
+        graded::input(0, 0.0), y_, p_, d_, sides_, pieces_};
+    Named out;
+    constexpr int n = sizeof(out.values) / sizeof(graded);
+    has_branched = false;
+    function(at, out);
+    each_row<n> r;
+    for (int i = 0; i < n; ++i) r.of[i] = has_branched ? smoothness::unknown : out.values[i].trace.of;
+    return r;
+  }
+};
+
+}  // namespace detail
+
+template <class Model>
+const detail::smooth_motion<Model>& motion_of(const point<Model, graded, graded>&) {
+  static const detail::smooth_motion<Model> motion;
+  return motion;
 }
+
+namespace detail {
 
 /// The room that a model's functions need when they run over truncated series (number/jet.hpp).
 template <class Model>
 class series_of {
   using c = contract<Model>;
-  using Real = pack<double, 1>;
+  using Real = pack<counted>;
   using Value = jet<Real>;
 
   vec<Real, c::parameter_count> p_;
@@ -192,13 +270,12 @@ class series_of {
   series_of() {
     each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
     each_default_discrete<Model>([&](int i, double value) { d_[i] = Real(value); });
+    for (Real& g : locked_) g = Real(1.0);
     for (Real& number : pieces_) number = Real(1.0);
   }
 
-  /// A model may skip work that no lane's mode needs. In any mode it keeps at most the sum of two counts: that with all guards on one side
-  /// and that with all on the other.
   series_room room() {
-    return in_all_modes([](const auto& at) {
+    return on_all_ways([](const auto& at) {
       if constexpr (c::has_residual_of_any_order) {
         named<typename c::row_of_residual, Value, c::state_count> zeros;
         Model::residual(at, zeros);
@@ -215,7 +292,7 @@ class series_of {
     });
   }
   series_room room_of_outputs() {
-    return in_all_modes([]([[maybe_unused]] const auto& at) {
+    return on_all_ways([]([[maybe_unused]] const auto& at) {
       if constexpr (c::output_count > 0) {
         named<typename c::output, Value, c::output_count> out;
         Model::outputs(at, out);
@@ -224,16 +301,23 @@ class series_of {
   }
 
  private:
+  /// A model that branches keeps at most the sum of what it keeps on its ways.
   template <class Functions>
-  series_room in_all_modes(const Functions& functions) {
-    const auto above = room_with_guards_at(1.0, functions);
-    if (c::guard_count == 0) return above;
-    const auto below = room_with_guards_at(-1.0, functions);
-    return {above.series + below.series, above.numbers + below.numbers};
+  series_room on_all_ways(const Functions& functions) {
+    series_room all = {0, 0};
+    has_branched = false;
+    constexpr lanes_recorded ways[] = {lanes_recorded::mixed, lanes_recorded::yes, lanes_recorded::no};
+    for (const auto lanes : ways) {
+      recorded_lanes = lanes;
+      const auto room = room_once(functions);
+      all = {all.series + room.series, all.numbers + room.numbers};
+      if (!has_branched) break;
+    }
+    recorded_lanes = lanes_recorded::one;
+    return all;
   }
   template <class Functions>
-  series_room room_with_guards_at(double side, const Functions& functions) {
-    for (Real& g : locked_) g = Real(side);
+  series_room room_once(const Functions& functions) {
     constexpr int given = c::state_count + 1;
     constexpr series_room room = {1 << 16, 1 << 16};
     static Real numbers[jet_table<Real>::size(1, room)];
@@ -386,7 +470,8 @@ struct describe {
     void fill_events() {
       if constexpr (c::guard_count > 0)
         detail::each_member<Model::guard_list>([&](const auto& v, const char* name, int i) {
-          guards[i] = {name, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, 0, v.about};
+          guards[i] = {name,   v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, smoothness::unknown,
+                       v.about};
         });
       if constexpr (c::time_event_count > 0)
         detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
@@ -513,20 +598,23 @@ struct describe {
 #endif
 
   static void count_operations([[maybe_unused]] lists& all, abi::description& d) {
+    d.equations_are = d.outputs_are = smoothness::unknown;
     d.rhs_flops = d.guard_flops = d.kept_series = d.kept_numbers = d.output_series = d.output_numbers = -1;
 #ifndef SALTUS_UNCOUNTED
     // Mechanical systems are not counted, because this would compile every derivative of every constraint. Equations of any order report
     // only the room for series, because counting numbers have no derivatives.
     if constexpr (c::is_mechanical) {
       d.structure = structure_of<Model>::get();
+      if constexpr (c::delay_count == 0) detail::smoothness_in<Model>().find(d, all.guards);
     } else if constexpr (c::equations == equations::any_order) {
       tell_series(d);
+      detail::smoothness_in<Model>().find(d, all.guards);
     } else {
       const detail::operations_of<Model> counting;
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();
       if constexpr (c::equations == equations::plain) tell_series(d);
-      if constexpr (c::guard_count > 0 && c::delay_count == 0) detail::find_linear_guards<Model>(all.guards);
+      if constexpr (c::delay_count == 0) detail::smoothness_in<Model>().find(d, all.guards);
     }
 #endif
   }

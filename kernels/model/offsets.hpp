@@ -7,6 +7,7 @@
 
 #include "number/base.hpp"
 #include "number/series_room.hpp"
+#include "number/smoothness.hpp"
 
 namespace saltus {
 
@@ -23,13 +24,18 @@ inline constexpr series_room room_of_series = {256, 256};
 template <class Model>
 inline constexpr series_room room_of_outputs = {256, 256};
 
-/// True for guards that are linear in t and the states, with `of[i]` for guard i: none is known to be.
-struct no_linear_guards {};
+/// The smoothness of a model's functions: not known.
+struct unknown_smoothness {
+  smoothness equations = smoothness::unknown, outputs = smoothness::unknown;
+  constexpr smoothness guard(int) const { return smoothness::unknown; }
+};
 template <class Model>
-inline constexpr no_linear_guards linear_guards{};
-template <int N>
-struct guards_that_are_linear {
-  bool of[N];
+inline constexpr unknown_smoothness smoothness_of{};
+/// The same as the host has found it.
+template <int guard_count>
+struct known_smoothness {
+  smoothness equations, outputs, guards[guard_count + 1];
+  constexpr smoothness guard(int i) const { return guards[i]; }
 };
 
 /// An entry of J that may not be zero: df_i/dx_j^(d_j - c_i). Unknowns of one direction are found together: no equation with offset c_i has

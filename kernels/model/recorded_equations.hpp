@@ -46,10 +46,12 @@ class recorded_equations {
     static expression_record record;
     static int equations[count], observed[guards_and_outputs + 1];
     recording = &record;
+    recorded_lanes = lanes_recorded::mixed;
     recorded_equations model(record);
     for (int& i : equations) i = -1;
     model.write(equations);
     if constexpr (c::has_residual_of_any_order) model.write_observed(observed);
+    recorded_lanes = lanes_recorded::one;
     recording = nullptr;
     return {record.count(),
             record.nodes(),

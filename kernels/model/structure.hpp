@@ -70,6 +70,7 @@ class structure_of {
     static abi::mechanical_structure s;
     s = {0, 0, mass_rows, mass_columns, jacobian_rows, jacobian_columns};
     const structure_of model;
+    recorded_lanes = lanes_recorded::mixed;
     model.find_mass([&](int i, int j) {
       mass_rows[s.mass_entries] = i;
       mass_columns[s.mass_entries++] = j;
@@ -79,6 +80,7 @@ class structure_of {
         jacobian_rows[s.jacobian_entries] = k;
         jacobian_columns[s.jacobian_entries++] = j;
       });
+    recorded_lanes = lanes_recorded::one;
     return &s;
   }
 

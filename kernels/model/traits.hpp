@@ -155,7 +155,7 @@ struct guard_traits {
   direction which;
   sidedness side;
   bool terminal, slides, condition;
-  bool linear;  ///< known to be linear in t and the states
+  smoothness is;
 };
 
 template <class Model, int N>
@@ -169,10 +169,11 @@ constexpr guard_table<Model, N> make_guard_table() {
   if constexpr (N > 0) {
     int at = 0;
     for (const auto& g : Model::guard_list)
-      for (int i = 0; i < g.count; ++i)
-        r.of[at++] = {g.which, g.side, g.ends == ending::terminal, g.may_slide, g.only_condition, false};
-    if constexpr (requires { linear_guards<Model>.of[0]; })
-      for (int i = 0; i < N; ++i) r.of[i].linear = linear_guards<Model>.of[i];
+      for (int i = 0; i < g.count; ++i) {
+        r.of[at] = {g.which,     g.side,           g.ends == ending::terminal,
+                    g.may_slide, g.only_condition, smoothness_of<Model>.guard(at)};
+        ++at;
+      }
   }
   return r;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "number/real.hpp"
+#include "number/recorded_branches.hpp"
 
 namespace saltus {
 
@@ -51,9 +52,9 @@ struct counted_mask {
   explicit operator bool() const { return m.m; }
   static counted_mask all(bool value) { return mask<int64, 1>::all(value); }
   unsigned bits() const { return m.bits(); }
-  friend bool any(counted_mask a) { return a.m.m; }
-  friend bool all(counted_mask a) { return a.m.m; }
-  friend bool none(counted_mask a) { return !a.m.m; }
+  friend bool any(counted_mask a) { return any_recorded(a.m.m); }
+  friend bool all(counted_mask a) { return all_recorded(a.m.m); }
+  friend bool none(counted_mask a) { return !any_recorded(a.m.m); }
 };
 
 template <>

@@ -6,6 +6,7 @@
 // their derivatives are zero.
 #pragma once
 
+#include "number/recorded_branches.hpp"
 #include "number/tracked.hpp"
 
 namespace saltus {
@@ -13,7 +14,7 @@ namespace saltus {
 /// A set of whole numbers from 0 to N-1; as a trace, the set of inputs that a number depends on.
 template <int N>
 struct input_set {
-  using condition = mask_of<pack<double, 1>>;
+  using condition = recorded_answer;
   static constexpr int words = (N + 63) / 64;
   uint64 bits[words > 0 ? words : 1] = {};
 
@@ -36,7 +37,7 @@ struct input_set {
   static input_set function(const input_set& a, const input_set& b) { return a | b; }
   static input_set choice(condition, const input_set& a, const input_set& b) { return a | b; }
   template <class Number>
-  static condition compared(condition answer, relation, const Number&, const Number&) {
+  static condition compared(bool answer, relation, const Number&, const Number&) {
     return answer;
   }
 };

@@ -26,7 +26,6 @@ struct jet_table {
   int order = 0;             ///< order of the coefficients that this run finds
   double per_order = 0.0;    ///< 1 / order
   bool in_turn = true;       ///< orders run in turn, each once: the sums of two orders are formed together
-  bool decides = false;      ///< a series has been compared, or rounded: its branch may end before the step
   bool shares = true;  ///< results are reused, and work that no instance needs is skipped; false while room is counted
 
   SALTUS_FN static constexpr int size(int terms, series_room of) { return terms * (of.series + 1) + of.numbers + 2; }
@@ -144,11 +143,6 @@ struct jet {
   SALTUS_FN bool varies() const { return table != nullptr; }
   /// The value at t0.
   SALTUS_FN Base at_start() const { return varies() ? all()[0] : value; }
-  /// The same for a decision, which holds as long as the series stays on one side of something.
-  SALTUS_FN Base to_decide() const {
-    if (varies()) table->decides = true;
-    return at_start();
-  }
   /// The coefficient of order k, which this run finds.
   SALTUS_FN Base coefficient(int k) const { return varies() || k == 0 ? value : Base(0.0); }
 
@@ -188,12 +182,12 @@ struct jet {
   SALTUS_FN jet& operator*=(const jet& b) { return *this = *this * b; }
   SALTUS_FN jet& operator/=(const jet& b) { return *this = *this / b; }
 
-  SALTUS_FN friend mask_type operator<(const jet& a, const jet& b) { return a.to_decide() < b.to_decide(); }
-  SALTUS_FN friend mask_type operator<=(const jet& a, const jet& b) { return a.to_decide() <= b.to_decide(); }
-  SALTUS_FN friend mask_type operator>(const jet& a, const jet& b) { return a.to_decide() > b.to_decide(); }
-  SALTUS_FN friend mask_type operator>=(const jet& a, const jet& b) { return a.to_decide() >= b.to_decide(); }
-  SALTUS_FN friend mask_type operator==(const jet& a, const jet& b) { return a.to_decide() == b.to_decide(); }
-  SALTUS_FN friend mask_type operator!=(const jet& a, const jet& b) { return a.to_decide() != b.to_decide(); }
+  SALTUS_FN friend mask_type operator<(const jet& a, const jet& b) { return a.at_start() < b.at_start(); }
+  SALTUS_FN friend mask_type operator<=(const jet& a, const jet& b) { return a.at_start() <= b.at_start(); }
+  SALTUS_FN friend mask_type operator>(const jet& a, const jet& b) { return a.at_start() > b.at_start(); }
+  SALTUS_FN friend mask_type operator>=(const jet& a, const jet& b) { return a.at_start() >= b.at_start(); }
+  SALTUS_FN friend mask_type operator==(const jet& a, const jet& b) { return a.at_start() == b.at_start(); }
+  SALTUS_FN friend mask_type operator!=(const jet& a, const jet& b) { return a.at_start() != b.at_start(); }
 
   SALTUS_FN friend jet fma(const jet& a, const jet& b, const jet& c) { return a * b + c; }
   SALTUS_FN friend jet select(mask_type m, const jet& a, const jet& b) {
@@ -204,12 +198,12 @@ struct jet {
   SALTUS_FN friend jet abs(const jet& a) { return select(a < jet(0.0), -a, a); }
   /// |a| with the sign that b has at t0.
   SALTUS_FN friend jet copysign(const jet& a, const jet& b) {
-    return a * jet(copysign(Base(1.0), a.to_decide()) * copysign(Base(1.0), b.to_decide()));
+    return a * jet(copysign(Base(1.0), a.at_start()) * copysign(Base(1.0), b.at_start()));
   }
-  SALTUS_FN friend jet sign(const jet& a) { return sign(a.to_decide()); }
-  SALTUS_FN friend jet floor(const jet& a) { return floor(a.to_decide()); }
-  SALTUS_FN friend jet ceil(const jet& a) { return ceil(a.to_decide()); }
-  SALTUS_FN friend jet round(const jet& a) { return round(a.to_decide()); }
+  SALTUS_FN friend jet sign(const jet& a) { return sign(a.at_start()); }
+  SALTUS_FN friend jet floor(const jet& a) { return floor(a.at_start()); }
+  SALTUS_FN friend jet ceil(const jet& a) { return ceil(a.at_start()); }
+  SALTUS_FN friend jet round(const jet& a) { return round(a.at_start()); }
 
   SALTUS_FN friend jet sqrt(const jet& a) {
     if (!a.varies()) return sqrt(a.value);

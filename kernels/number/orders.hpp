@@ -8,6 +8,7 @@
 #pragma once
 
 #include "number/expression.hpp"
+#include "number/recorded_branches.hpp"
 #include "number/tracked.hpp"
 
 namespace saltus {
@@ -70,9 +71,9 @@ struct recorded_mask {
   friend recorded_mask operator!(recorded_mask a) { return {!a.answer, recording->add(operation::negation, id(a), 0)}; }
   friend recorded_mask operator&&(recorded_mask a, recorded_mask b) { return a & b; }
   friend recorded_mask operator||(recorded_mask a, recorded_mask b) { return a | b; }
-  friend bool any(recorded_mask a) { return a.answer; }
-  friend bool all(recorded_mask a) { return a.answer; }
-  friend bool none(recorded_mask a) { return !a.answer; }
+  friend bool any(recorded_mask a) { return any_recorded(a.answer); }
+  friend bool all(recorded_mask a) { return all_recorded(a.answer); }
+  friend bool none(recorded_mask a) { return !any_recorded(a.answer); }
 
   friend int id(recorded_mask a) {
     return a.node >= 0 ? a.node : recording->add(operation::always, a.answer ? 1 : 0, 0);

@@ -5,6 +5,8 @@
 // A default-constructed Trace is that of a constant. A Trace has
 //
 //     sum(a, b), product(a, b), quotient(a, b), function(a), function(a, b)    traces of results
+//     piecewise(a), piecewise(a, b)                                            of functions with jumps or corners; without
+//                                                                              them, those have the trace of a function
 //     choice(condition, a, b)                                                  trace of a selection
 //     condition, compared(answer, relation, a, b)                              the answer of a comparison: it[0] is a bool
 //     input(i)                                                                 trace of input i
@@ -37,19 +39,32 @@ struct tracked {
   /// Input i.
   static tracked input(int i, double x) { return {Real(x), Trace::input(i)}; }
 
+  /// The trace of a function with jumps or corners.
+  template <class... Of>
+  static Trace piecewise(const Of&... a) {
+    if constexpr (requires { Trace::piecewise(a...); }) return Trace::piecewise(a...);
+    else return Trace::function(a...);
+  }
+
 #define SALTUS_OF_ONE(name) \
   friend tracked name(const tracked& a) { return {name(a.value), Trace::function(a.trace)}; }
 #define SALTUS_OF_TWO(name)                                             \
   friend tracked name(const tracked& a, const tracked& b) {             \
     return {name(a.value, b.value), Trace::function(a.trace, b.trace)}; \
   }
+#define SALTUS_PIECEWISE_OF_ONE(name) \
+  friend tracked name(const tracked& a) { return {name(a.value), piecewise(a.trace)}; }
+#define SALTUS_PIECEWISE_OF_TWO(name)                             \
+  friend tracked name(const tracked& a, const tracked& b) {       \
+    return {name(a.value, b.value), piecewise(a.trace, b.trace)}; \
+  }
 #include "number/functions.def"
-  friend tracked abs(const tracked& a) { return {abs(a.value), Trace::function(a.trace)}; }
+  friend tracked abs(const tracked& a) { return {abs(a.value), piecewise(a.trace)}; }
   friend tracked min(const tracked& a, const tracked& b) {
-    return {min(a.value, b.value), Trace::function(a.trace, b.trace)};
+    return {min(a.value, b.value), piecewise(a.trace, b.trace)};
   }
   friend tracked max(const tracked& a, const tracked& b) {
-    return {max(a.value, b.value), Trace::function(a.trace, b.trace)};
+    return {max(a.value, b.value), piecewise(a.trace, b.trace)};
   }
 
 #define SALTUS_INFIX(op, name)                                     \
