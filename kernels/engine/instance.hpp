@@ -90,14 +90,15 @@ struct quantity_list {
   /// The number of the quantity that is the derivative of quantity i in direction j.
   SALTUS_FN static constexpr int rate(int i, int directions, int j) { return count + i * directions + j; }
 
-  template <class Method, int directions>
+  template <class Model, class Method, int directions>
   static auto integrate_by() {
+    constexpr bool are_piecewise = any_output && smoothness_of<Model>.outputs == smoothness::piecewise;
     if constexpr (count == 0) return Method{};
-    else return methods::with_quadratures<Method, count*(1 + directions), all.squares>{};
+    else return methods::with_quadratures<Method, count*(1 + directions), all.squares, are_piecewise>{};
   }
-  /// The method with these quantities and, in so many directions, their derivatives.
-  template <class Method, int directions>
-  using integrated_by = decltype(integrate_by<Method, directions>());
+  /// The method for a model with these quantities and, in so many directions, their derivatives.
+  template <class Model, class Method, int directions>
+  using integrated_by = decltype(integrate_by<Model, Method, directions>());
 };
 
 /// The time that counts for reduction j, in engine time; `windows` is abi::settings'.
@@ -151,7 +152,7 @@ struct engine {
   static constexpr int directions = form::directions;
   static constexpr int kept_directions = form::keeps_derivatives ? directions : 0;
   using quantities = quantity_list<(kept_directions > 0 && !is_series_method<Method_>), Reductions...>;
-  using Method = typename quantities::template integrated_by<Method_, kept_directions>;
+  using Method = typename quantities::template integrated_by<Model, Method_, kept_directions>;
   using plain_method = Method_;  ///< without the quantities
   using T = T_;
   using whole = engine;
