@@ -62,6 +62,23 @@ def test_arrays_keep_their_bits(ball):
     assert ds["initial_height"].values.tobytes() == h.tobytes()
 
 
+def test_masked_values_are_missing(ball):
+    speeds = np.ma.masked_array([1.0, 2.0, 999.0], mask=[False, False, True])
+    for given in ({"restitution": speeds}, {"zip": {"restitution": speeds}}):
+        with pytest.raises(saltus.SpecError, match="must have finite numbers; number 2 is nan"):
+            ball.run(**given)
+    with pytest.raises(saltus.SpecError, match="None: must be a number"):
+        ball.run(samples=np.ma.masked_array([0.1, 0.2], mask=[False, True]))
+    whole = ball.run(restitution=np.ma.masked_array([0.5, 0.6]))
+    assert whole.restitution.values.tolist() == [0.5, 0.6]
+
+
+def test_times_with_a_unit_are_refused(ball):
+    for given in ({"restitution": pd.to_timedelta([1, 2], unit="s")}, {"samples": pd.to_timedelta([1, 2], unit="s")}):
+        with pytest.raises(saltus.SpecError, match="numbers in the unit of the model"):
+            ball.run(**given)
+
+
 def test_rows_of_a_table_are_instances(ball):
     rows = pd.DataFrame({"height": [1.0, 2.0, 4.0], "restitution": [0.5, 0.6, 0.7]})
     for given in (rows, {"zip": dict(rows)}):

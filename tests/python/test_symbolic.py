@@ -129,6 +129,31 @@ def test_names_of_the_header_leave_those_of_the_model_alone():
     assert float(ds["final_new_x"]) > 1 and not ds["status"].any()
 
 
+def test_new_values_and_draws_have_names_of_their_own():
+    m = saltus.Symbolic("renamed", span=(0, 1.5))
+    x, x_, new_x = (m.state(name, 0.0) for name in ("x", "x_", "new_x"))
+    noise, draw_0 = m.stream("noise"), m.discrete("draw_0", 7.0)
+    for state in (x, x_, new_x):
+        m.equation(state, 1.0)
+    reaches = m.guard("reaches", x - 1, direction="rising")
+    m.on(reaches, {x: x_ + 1, x_: new_x + 2, new_x: x + 3 + 0 * m.uniform(noise), draw_0: draw_0 + 1})
+    ds = m.model().run(method="dp5")
+    assert [round(float(ds[f"final_{name}"]), 9) for name in ("x", "x_", "new_x")] == [2.5, 3.5, 4.5]
+    assert float(ds.final_draw_0) == 8
+
+
+def test_a_table_by_an_index_of_times_is_refused():
+    m = saltus.Symbolic("heated", span=(0, 10), time_unit="s")
+    x, u = m.state("x", 0.0), m.table("u")
+    m.equation(x, u)
+    model, seconds, values = m.model(), pd.to_timedelta([0, 10], unit="s"), np.array([0.0, 10.0])
+    assert float(model.run(method="dp5", tables={"u": (seconds / np.timedelta64(1, "s"), values)}).final_x) == pytest.approx(50)
+    for table in (pd.Series(values, index=seconds), xr.DataArray(values, dims="time", coords={"time": seconds}),
+                  pd.Series(values, index=pd.to_datetime([0, 10], unit="s"))):
+        with pytest.raises(saltus.SpecError, match="numbers in the unit of the model"):
+            model.run(method="dp5", tables={"u": table})
+
+
 def test_what_begins_is_set_from_the_old_values():
     b = saltus.Symbolic("begins", span=(0, 1))
     p = b.parameter("p", 2.0)
@@ -148,7 +173,8 @@ def test_what_begins_is_set_from_the_old_values():
         b.source  # noqa: B018
 
 
-@pytest.mark.parametrize("name, why", [("exp", "function"), ("x", "there already"), ("a b", "no name"), ("int", "C\\+\\+")])
+@pytest.mark.parametrize("name, why", [("exp", "function"), ("x", "there already"), ("a b", "no name"), ("int", "C\\+\\+"),
+                                       ("delete", "C\\+\\+"), ("m", "name of the model"), ("state_list", "word of models")])
 def test_names_that_a_header_cannot_have(name, why):
     b = saltus.Symbolic("m")
     b.state("x", 1.0)

@@ -53,8 +53,9 @@ def _functions() -> "dict[str, Any]":
 
     one = {name: getattr(sympy, name) for name in
            "sqrt cbrt exp sin cos tan asin acos atan sinh cosh tanh sign floor atan2 log Abs Max Min ceiling Piecewise".split()}
+    printed = {name: sympy.Function(name, real=True) for name in "expm1 log2 log10 hypot round copysign fma".split()}  # by their names
     compared = {name: getattr(sympy, name) for name in "Eq Ne Lt Le Gt Ge And Or Not".split()}
-    return {**one, **compared, "abs": sympy.Abs, "max": sympy.Max, "min": sympy.Min, "ceil": sympy.ceiling, "pow": power,
+    return {**one, **printed, **compared, "abs": sympy.Abs, "max": sympy.Max, "min": sympy.Min, "ceil": sympy.ceiling, "pow": power,
             "ln": sympy.log, "select": lambda condition, a, b: sympy.Piecewise((a, condition), (b, True))}
 
 

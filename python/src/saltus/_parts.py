@@ -54,7 +54,7 @@ def add(whole: Symbolic, name: str, part: Symbolic, values: Mapping[str, Any]) -
         raise ModelError(f"{whole.name}: {name}: a model is no part of itself")
     if part.time_unit and whole.time_unit and part.time_unit != whole.time_unit:
         raise ModelError(f"{whole.name}: {name}: counts time in {part.time_unit}, and {whole.name} in {whole.time_unit}")
-    own = part._taken | {s.name for s, source in part._of_events.items() if source.startswith("@")}
+    own = part._taken
     renamed = _renaming(name, own)
     for one in own:
         whole._checked_name(f"{name}_{one}")
@@ -158,6 +158,8 @@ def _give(whole: Symbolic, part: str, name: str, value: Any) -> None:
             raise ModelError(f"{whole.name}: {symbol} = {value}: must be a finite number")
         rows[at] = rows[at]._replace(value=float(expression))
     elif kind == "parameter":
+        if any(f".chosen_by({symbol})" in row.method for row in whole._lists.get("table", [])):
+            raise ModelError(f"{whole.name}: {symbol} = {value}: chooses the curve of a table, so it is given as a number")
         del rows[at], whole._names[symbol]
         if not rows:
             del whole._lists[kind]

@@ -27,6 +27,16 @@ TIMES = ("t_begin", "t_end")
 RECORD_NAMES = ("ID", "TIME", "AMT", "RATE", "DUR", "II", "ADDL", "EVID", "SS", "CMT")
 
 
+def numbers_in(values: Any) -> np.ndarray:
+    """Values as an array of numbers, NaN where they are masked. Raises TypeError or ValueError for all else, such as times with a unit."""
+    array = np.asanyarray(values)
+    if array.dtype.kind in "mM":
+        raise TypeError("times with a unit")
+    if isinstance(array, np.ma.MaskedArray):
+        return array.astype(float).filled(np.nan)
+    return np.asarray(array, dtype=float)
+
+
 def toml(value: Any) -> str:
     """A value as TOML on one line; numbers read back as the same numbers."""
     if isinstance(value, (bool, np.bool_)):
@@ -41,7 +51,10 @@ def toml(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value)
     if np.ndim(value) > 0 or isinstance(value, (list, tuple)):
-        return "[" + ", ".join(toml(one) for one in np.asarray(value).tolist()) + "]"
+        array = np.asanyarray(value)
+        if array.dtype.kind in "mM":
+            raise SpecError(f"{value!r}: {_TIMES}")
+        return "[" + ", ".join(toml(one) for one in array.tolist()) + "]"
     if np.ndim(value) == 0 and hasattr(value, "item"):
         return toml(value.item())
     raise SpecError(f"{value!r}: must be a number, a text, a list or a dict")
@@ -52,8 +65,13 @@ def is_table(value: Any) -> bool:
     return hasattr(value, "columns") and hasattr(value, "__getitem__") and not isinstance(value, Mapping)
 
 
+_TIMES = "must be numbers in the unit of the model, as x / np.timedelta64(1, 's') makes them"
+
+
 def _first_text(values: Any) -> str:
     """The first value that is no number, for a message."""
+    if np.asanyarray(values).dtype.kind in "mM":
+        return f", and has times: they {_TIMES}"
     for k, one in enumerate(np.ravel(np.asarray(values, dtype=object))):
         try:
             float(one)
@@ -68,7 +86,7 @@ def _ragged(key: str, rows: Any, columns: "tuple[str, ...]") -> "dict[str, np.nd
     made = []
     for k, one in enumerate(rows):
         try:
-            numbers = np.asarray(one, dtype=float)
+            numbers = numbers_in(one)
         except (TypeError, ValueError):
             raise SpecError(f"{key}: the rows of instance {k} must be numbers") from None
         numbers = numbers.reshape(-1, width) if numbers.size == 0 else numbers
@@ -116,7 +134,7 @@ class Settings:
 
     def _array(self, name: str, value: Any) -> str:
         try:
-            numbers = np.ascontiguousarray(value, dtype=float)
+            numbers = np.ascontiguousarray(numbers_in(value))
         except (TypeError, ValueError):
             raise SpecError(f"{name}: must have numbers{_first_text(value)}") from None
         if numbers.ndim != 1:
@@ -207,7 +225,7 @@ class Settings:
             self._set(key, toml(value))
             return
         if hasattr(value, "index") and hasattr(value, "values") and not isinstance(value, (list, tuple)):
-            times, value = value.index, np.asarray(value.values).T
+            times, value = value.index, np.asanyarray(value.values).T
         elif hasattr(value, "dims") and len(value.dims) == 1:
             times = value[value.dims[0]]
         else:
@@ -216,9 +234,9 @@ class Settings:
             except (TypeError, ValueError):
                 raise SpecError(f"{key}: must be a Series, a DataArray of one dimension, (times, values) or a dict") from None
         try:
-            columns = {"times": np.asarray(times, dtype=float), "values": np.asarray(value, dtype=float)}
+            columns = {"times": numbers_in(times), "values": numbers_in(value)}
         except (TypeError, ValueError):
-            raise SpecError(f"{key}: times and values must be numbers, times in the unit of the model") from None
+            raise SpecError(f"{key}: times and values {_TIMES}") from None
         if columns["values"].ndim == 2:
             if columns["values"].shape[1:] != columns["times"].shape:
                 raise SpecError(f"{key}: must have as many values as times for each curve, and has {columns['values'].shape[1]} and "
@@ -238,7 +256,7 @@ class Settings:
             further = {one: value[one] for one in value if one != "columns"}
             value = value["columns"]
         if is_table(value) or isinstance(value, Mapping):
-            columns = {str(one): np.asarray(value[one]) for one in (value.columns if is_table(value) else value)}
+            columns = {str(one): np.asanyarray(value[one]) for one in (value.columns if is_table(value) else value)}
             needed = {"id", "time", *self._records[name], *RECORD_NAMES}
             columns = {one: numbers for one, numbers in columns.items() if one in needed}
         else:
@@ -269,7 +287,7 @@ class Settings:
         if is_table(value) and hasattr(value, "index"):
             self.rows.append(([str(name) for name in names], value.index))
         columns = {}
-        for name, column in [(str(name), np.asarray(value[name])) for name in names]:
+        for name, column in [(str(name), np.asanyarray(value[name])) for name in names]:
             if column.ndim == 2 and self._is_family(name):
                 if column.shape[1] != (members := self._members(name)):
                     raise SpecError(f"{name}: must have shape (rows, {members}), a column for each member; its shape is {column.shape}")

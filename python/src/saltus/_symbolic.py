@@ -26,9 +26,12 @@ if TYPE_CHECKING:
 FUNCTIONS = ("sqrt cbrt exp expm1 log log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil round sign pow atan2 hypot "
              "copysign abs min max fma select").split()
 SYMPY_NAMES = {"Abs": "abs", "ceiling": "ceil", "sign": "sign"}
-KEYWORDS = ("auto bool break case char class const continue default do double else enum false float for if int long new null "
-            "operator private public return short signed static struct switch template this true union unsigned using virtual "
-            "void while").split()
+KEYWORDS = ("alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class co_await co_return "
+            "co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast "
+            "else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq null "
+            "nullptr operator or or_eq private protected public register reinterpret_cast requires return short signed sizeof static "
+            "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using "
+            "virtual void volatile wchar_t while xor xor_eq").split()
 INTERPOLATIONS, ENDS = ["step", "linear", "pchip", "spline"], ["none", "held", "periodic"]
 OWN = "time_unit state table parameter discrete guard output time_event stream delay title source span initial rhs guards transition outputs rest "\
       "max_step delays history at now dy g out when due_item t".split()
@@ -41,7 +44,10 @@ def keep(name: str, text: str) -> Path:
 
 def number(value: Any) -> str:
     """A number as C++, with the same bits."""
-    made = float(value)
+    try:
+        made = float(value)
+    except (OverflowError, TypeError, ValueError):
+        made = math.nan
     if not math.isfinite(made):
         raise ModelError(f"{value}: must be a finite number of double precision")
     return repr(made)
@@ -246,7 +252,7 @@ class Symbolic:
         self._max_steps: list[Any] = []
         self._levels: dict[Any, Any] = {}  # levels of guards made from conditions, and the symbols of their sides
         self._sides: dict[Any, tuple[Any, str]] = {}
-        self._checked_name(name)
+        self._checked_name(name, "model")
 
     # ---- names
 
@@ -442,7 +448,7 @@ class Symbolic:
         import sympy
 
         self._must_be(stream, "stream")
-        symbol = sympy.Symbol(f"draw_{len(self._of_events)}", real=True)
+        symbol = sympy.Symbol(self._free(f"draw_{len(self._of_events)}"), real=True)
         self._names[symbol] = symbol.name
         self._of_events[symbol] = f"@.{how}({stream})"
         return symbol
@@ -550,7 +556,8 @@ class Symbolic:
 
     @property
     def _taken(self) -> "set[str]":
-        return {row.name for rows in self._lists.values() for row in rows} | {s.name for s in self._defined} | {*self._parts}
+        drawn = {s.name for s, source in self._of_events.items() if source.startswith("@")}
+        return {row.name for rows in self._lists.values() for row in rows} | {s.name for s in self._defined} | {*self._parts} | drawn
 
     def _free(self, name: str, taken: "set[str] | None" = None) -> str:
         """The name, made longer until nothing has it."""
@@ -558,12 +565,13 @@ class Symbolic:
             name += "_"
         return name
 
-    def _checked_name(self, name: str) -> None:
+    def _checked_name(self, name: str, what: str = "") -> None:
         why = ("is no name: letters, digits and _ make one" if not (name.isidentifier() and name.isascii()) else
                "is there already" if name in self._taken else
                "is a word of C++" if name in KEYWORDS else
                "is the name of a function that models call" if name in FUNCTIONS else
-               "is a word of models" if name in OWN else "")
+               "is the name of the model" if name == self.name and what != "model" else
+               "is a word of models" if name in OWN or name.endswith("_list") else "")
         if why:
             raise ModelError(f"{self.name}: {name!r} {why}: choose another name")
 
@@ -728,7 +736,10 @@ class Symbolic:
 
     def _changed(self, at: str, rule: _Rule) -> str:
         """Sets and schedules what a rule says: all from the old values."""
-        new = {s: self._free(f"new_{s.name}") for s in rule.changes}
+        taken, new = {*self._taken}, {}
+        for s in rule.changes:
+            new[s] = self._free(f"new_{s.name}", taken)
+            taken.add(new[s])
         lines = [f"      const auto {new[s]} = {self._code(at, e)};\n" for s, e in rule.changes.items()]
         lines += [f"      {at}.cancel({event});\n" for event in rule.cancel]
         lines += [f"      {at}.after({', '.join([event.name, *(self._code(at, e) for e in given)])});\n" for event, given in rule.after.items()]
