@@ -238,8 +238,8 @@ SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_o
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
   if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
   if constexpr (E::gradient) run.events.keep_steps(x, a.s.h, where);
-  // A sample at the time of an event shows the state after it.
-  accept_point(x, step_end<E, Real>{a.s, a.t1, a.s.y1, a.g}, before_time_event(x, a.t1), ends & !at_time_event(x, a.t1),
+  // A sample at the time of an event shows the state after it, and one at a jump of a table its value there.
+  accept_point(x, step_end<E, Real>{a.s, a.t1, a.s.y1, a.g}, before_jump(x, a.t1), ends & !at_time_event(x, a.t1),
                where, tol, run);
   orientation_check<E>::accept(x, a, where, tol);
   paradox_check<E>::look(x, where, x.constants);

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "abi/sensitivity.hpp"
 #include "base/error.hpp"
 #include "event_runs.hpp"
 #include "result/provenance.hpp"
@@ -377,6 +378,50 @@ TEST(Tables, HaveDerivativesThroughJumps) {
   EXPECT_EQ(fires.sensitivity[0], 0);
   EXPECT_EQ(fires.log[0].derivative[0], 0.0);
   EXPECT_EQ(fires.derivative(0), 1.0);
+}
+
+// 2.1 + 4.6 is an ulp less than 6.7: the knot is at the end, or at the start, of a span that ends or starts there.
+TEST(Tables, AKnotAnUlpFromAnEndIsNone) {
+  const auto tariff = table("tariff", {{2.1, 3.0, 5.0, 6.7}, {1.0, 0.25, -2.0, 1.0}});
+  const auto to =
+      run(test_model("hourly"),
+          with(tight, {tariff, "t=[3.0,6.7]", "period=100.0", "first=50.0", "output.reduce=['max(now_due)']"}));
+  EXPECT_EQ(to.output(0), -2.0);
+  EXPECT_EQ(to.events[0], 0);
+  EXPECT_EQ(to.reductions[0], 0.25);
+  const auto from =
+      run(test_model("hourly"), with(tight, {tariff, "t=[6.7,3.0]", "period=100.0", "first=50.0",
+                                             "output.samples=[6.7,3.0]", "output.reduce=['max(now_due)']"}));
+  EXPECT_EQ(from.sample(2, 0, 0), -2.0);
+  EXPECT_EQ(from.events[0], 0);
+  EXPECT_EQ(from.reductions[0], 0.25);
+}
+
+// Hours of a day, 24 k / 24 of them an ulp from those of the samples.
+TEST(Tables, AtAKnotShowWhatFollowsItToRounding) {
+  given_knots hours;
+  for (int k = 0; k <= 24; ++k) {
+    hours.times.push_back(k / 24.0);
+    hours.values.push_back(k % 24);
+  }
+  const auto r = run(test_model("hourly"), with(tight, {table("tariff", hours), "t=[0.0,3.0]", "period=100.0",
+                                                        "first=50.0", "level=-1.0", "output.samples.count=73"}));
+  for (std::int64_t k = 0; k < 72; ++k) EXPECT_EQ(r.sample(2, 0, k), static_cast<double>(k % 24)) << k;
+}
+
+// Before the jump of the tariff the derivative is 1, after it 5.
+TEST(Tables, ATimeEventThatMovesOverAJumpHasNoDerivative) {
+  for (const char* method : {"dp5", "taylor8", "rodas5p"}) {
+    const auto r =
+        run(test_model("hourly_dose"), with(tight, {fmt::format("method={}", method), "sweep.doubled_at=[2.9,3.0,3.1]",
+                                                    "sensitivity.parameters=['doubled_at']"}));
+    EXPECT_EQ(r.sensitivity[0], 0) << method;
+    EXPECT_NEAR(r.derivative(0, 0, 0), 1.0, 1e-9) << method;
+    EXPECT_EQ(r.sensitivity[1], static_cast<int>(saltus::sensitivity::order)) << method;
+    EXPECT_TRUE(std::isnan(r.derivative(0, 0, 1))) << method;
+    EXPECT_EQ(r.sensitivity[2], 0) << method;
+    EXPECT_NEAR(r.derivative(0, 0, 2), 5.0, 1e-9) << method;
+  }
 }
 
 /// Thirty-seven houses and the same in other ways of running: the same bits.

@@ -35,6 +35,33 @@ TEST(TimeEvents, APeriodMayHaveBegunBeforeOrBeginLater) {
   EXPECT_EQ(times_of(later), (std::vector<double>{1.5, 1.75, 2.0}));
 }
 
+// 0.3, 0.6 and 0.7 are an ulp from the ticks there. A value is that after the tick, and windows contain both of their ends.
+TEST(TimeEvents, AreAtTheTimesThatAreAskedForToRounding) {
+  for (const char* method : {"dp5", "rodas5p", "taylor8"})
+    for (int k = 1; k <= 9; ++k) {
+      const double at = k / 10.0;
+      const auto r = run(test_model("hourly"),
+                         with(tight, {fmt::format("method={}", method), fmt::format("output.samples=[{}]", at),
+                                      fmt::format("output.reduce=['value(ticks at {0})','count(tick) to {0}',"
+                                                  "'last(tick) to {0}','count(tick) from {0}']",
+                                                  at)}));
+      EXPECT_EQ(r.reductions[0], k) << method;
+      EXPECT_EQ(r.reductions[1], k) << method;
+      EXPECT_NEAR(r.reductions[2], at, 1e-15) << method;
+      EXPECT_EQ(r.reductions[3], 11 - k) << method;
+      EXPECT_EQ(r.sample(0, 0, 0), k) << method;
+      EXPECT_EQ(r.final("ticks"), 10) << method;
+    }
+  const auto log = run(test_model("hourly"), with(tight, {"output.events={to=0.3}"}));
+  EXPECT_EQ(times_of(log).size(), 3u);
+}
+
+// -0.3 + 3 * 0.1 is 5e-17: a tick at the start, which does not come.
+TEST(TimeEvents, AtTheStartToRoundingDoNotCome) {
+  const auto r = run(test_model("hourly"), with(tight, {"first=-0.3"}));
+  EXPECT_EQ(r.final("ticks"), 10);
+}
+
 TEST(TimeEvents, APeriodThatLeadsNowhereEndsTheInstance) {
   // Periods that are zero, backward, absent, or too small for the rounding of t; each beside an instance with a valid period.
   for (const char* bad : {"0.0", "-0.0", "-0.25", "1e-30"}) {

@@ -563,10 +563,13 @@ SALTUS_FN mask_of<Real> at_time_event(const instance<E, Real>& x, Real t) {
   else return mask_of<Real>::all(false);
 }
 
-/// Just before t where a time event is due at t, else t.
+/// Just before t where a time event is due at t, or a table jumps there, else t.
 template <class E, class Real>
-SALTUS_FN Real before_time_event(const instance<E, Real>& x, Real t) {
-  if constexpr (E::form::time_events > 0) return select(at_time_event(x, t), t - rounding_of_time(x, t), t);
+SALTUS_FN Real before_jump(const instance<E, Real>& x, Real t) {
+  auto jumps = at_time_event(x, t);
+  if constexpr (E::form::tables > 0)
+    if constexpr (E::form::tables_jump) jumps = jumps | ((t >= x.next_knot) & (t < x.t_end));
+  if constexpr (E::form::time_events > 0 || E::form::tables > 0) return select(jumps, t - rounding_of_time(x, t), t);
   else return t;
 }
 

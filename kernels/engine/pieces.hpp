@@ -116,8 +116,29 @@ SALTUS_FN_COLD void end_without_curve(instance<E, Real>& x, mask_of<Real> where,
   });
 }
 
-/// Moves the lanes of `where` to the pieces that contain the times after x.t: found anew if `at_start`, else from the previous pieces. Sets
-/// the time at which the first of them ends.
+/// The lanes of `where` in which a table has jumped at x.t, to rounding.
+template <class E, class T, int W>
+SALTUS_FN_COLD mask_of<pack<T, W>> has_jumped(const instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
+                                              const tolerances<E, pack<T, W>>& tol) {
+  using form = typename E::form;
+  auto r = pack<T, W>(0.0);
+  for (int lane = 0; lane < W; ++lane) {
+    if (!where[lane]) continue;
+    const T t = static_cast<T>(form::time_sign) * x.t.get(lane), near = rounding_of_time(x, x.t).get(lane);
+    each<form::tables>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto is = tabulated_traits_of<typename E::Model>(i);
+      if (is.between != interpolation::step) return;
+      const table_reader<T> table(tol.tables[i], is, chosen_curve(x, lane, i, tol.tables[i]));
+      const place_in_table at{x.piece[i].get(lane), x.cycle[i].get(lane)};
+      const T begin = table.begin_of(form::time_sign > 0 ? at : table.after(at));
+      if (begin - near <= t && t <= begin + near) r.set(lane, T(1.0));
+    });
+  }
+  return r > pack<T, W>(0.0);
+}
+
+/// Moves the lanes of `where` to the pieces that contain the times after x.t, to rounding: found anew if `at_start`, else from the previous
+/// pieces. Sets the time at which the first of them ends.
 template <class E, class T, int W>
 SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
                                  const tolerances<E, pack<T, W>>& tol, bool at_start = false) {
@@ -125,7 +146,7 @@ SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>>
   constexpr int sign = form::time_sign;
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
-    const T t = static_cast<T>(sign) * x.t.get(lane);
+    const T t = static_cast<T>(sign) * (x.t.get(lane) + rounding_of_time(x, x.t).get(lane));
     T ends[form::tables], next = limits<T>::largest;
     each<form::tables>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto is = tabulated_traits_of<typename E::Model>(i);

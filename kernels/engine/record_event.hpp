@@ -26,9 +26,9 @@ SALTUS_FN vec<pack<T, 1>, E::logged> logged_lane(const vec<pack<T, W>, E::logged
   return r;
 }
 
-/// True if the event log takes event number `event` at time t, apart from a bound on its rows.
-SALTUS_FN bool is_logged(const abi::settings& s, int event, double t) {
-  return s.log_events != 0 && s.log_from <= t && t <= s.log_to &&
+/// True if the event log takes event number `event` at time t, known to `near`, apart from a bound on its rows.
+SALTUS_FN bool is_logged(const abi::settings& s, int event, double t, double near) {
+  return s.log_events != 0 && s.log_from - near <= t && t <= s.log_to + near &&
          (s.logged_events == nullptr || s.logged_events[event] != 0);
 }
 
@@ -41,7 +41,7 @@ SALTUS_FN_COLD void record_event(instance<E, pack<T, W>>& x, int lane, int event
   const double t = static_cast<double>(x.t.get(lane));
   run.note_event(slot, event);
   reduce_event(x, lane, event, before, run);
-  if (!is_logged(run.settings, event, t)) return;
+  if (!is_logged(run.settings, event, t, static_cast<double>(rounding_of_time(x, x.t).get(lane)))) return;
   int kept_row = -1;
   if constexpr (E::bounds_log) {
     const int64 row = x.logged[0].get(lane), behind = row - run.settings.log_first;

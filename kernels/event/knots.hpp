@@ -86,6 +86,8 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> pass_jumping_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                            due_events<E, Real>& due, mask_of<Real>& fires) {
   if constexpr (!guards_jump_at_knots<E>) {
+    if constexpr ((E::directions > 0 || E::gradient) && E::form::tables > 0)  // the knot is passed
+      if constexpr (E::form::tables_jump) mark_moving_events(x, due, has_jumped(x, where, tol));
     return mask_of<Real>::all(false);
   } else {
     const auto was = x.constants.guard_values;

@@ -22,7 +22,7 @@ SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where, const to
     fixed = min(next_end_of_window<E>(tol.windows, later), next_datum(tol, later));
     next = min(next, fixed);
   }
-  if constexpr (E::form::time_events > 0 || E::has_fixed_stops || has_delays<E>) {
+  if constexpr (E::form::time_events > 0 || E::form::tables > 0 || E::has_fixed_stops || has_delays<E>) {
     const Real together = next + rounding_of_time(x, next);
     Real last = next;
     const auto take = [&](Real time) SALTUS_INLINE_LAMBDA { last = select(time <= together, max(last, time), last); };

@@ -440,16 +440,16 @@ struct schedule {
       sound = mask_of<Real>::all(false);
     }
   }
-  /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
+  /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding, as `first` is.
   SALTUS_FN void every(typename kinds::time_event i, Real period, Real first = Real(0.0)) {
     sound = sound & (t + period > t) & (first == first);
     has_no_rows(i);
     const Real k = floor((t - first) / period);
     for (int j = -1; j <= 2; ++j) {
       const Real number = k + Real(static_cast<double>(j));
-      consider(i, select(number >= Real(0.0), fma(number, period, first), t));
+      consider(i, select(number >= Real(0.0), fma(number, period, first), t), first);
     }
-    if constexpr (Sign > 0) consider(i, first);
+    if constexpr (Sign > 0) consider(i, first, first);
   }
 
  private:
@@ -458,9 +458,11 @@ struct schedule {
     if constexpr (record_table_of<Model>.count > 0)
       if (record_of_event<Model>(static_cast<int>(i)) >= 0) sound = mask_of<Real>::all(false);
   }
-  SALTUS_FN void consider(typename kinds::time_event i, Real time) {
+  /// A time is a later one if it is so by more than the rounding of `known`, from which it was found.
+  SALTUS_FN void consider(typename kinds::time_event i, Real time, Real known = Real(0.0)) {
     Real& n = next[static_cast<int>(i)];
-    n = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
+    const Real near = Real(4.0 * limits<scalar_of<Real>>::epsilon) * abs(known);
+    n = select((Real(Sign) * time > Real(Sign) * t + near) & (Real(Sign) * time < n), Real(Sign) * time, n);
   }
 };
 

@@ -8,6 +8,13 @@
 
 namespace saltus {
 
+/// True if the time of a lane is inside a window, to rounding.
+template <class E, class T, int W>
+SALTUS_FN bool is_inside(const instance<E, pack<T, W>>& x, int lane, const time_window<pack<T, 1>>& window) {
+  const T t = x.t.get(lane), near = rounding_of_time(x, x.t).get(lane);
+  return window.from.v - near <= t && t <= window.to.v + near;
+}
+
 /// Derivatives of a reduction of events. `is_first`: the event is the first in the window. An
 /// event at the edge of the window may be inside or outside: the derivative does not exist, which is kept as the largest number.
 template <class Reduction, class E, class T, int W>
@@ -19,7 +26,7 @@ SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int item, 
     return abs(pack<T, 1>(t - edge)).v <= T(64.0 * limits<T>::epsilon) * (abs(pack<T, 1>(t)).v + abs(x.h).get(lane));
   };
   const bool at_edge = Reduction::windowed && (is_at(window.from.v) || is_at(window.to.v));
-  const bool inside = window.from.v <= t && t <= window.to.v;
+  const bool inside = is_inside(x, lane, window);
   if (!at_edge && !inside) return;
   for (int j = 0; j < E::directions; ++j) {
     auto& rate = x.reduced_rates[item * E::directions + j];
@@ -44,7 +51,7 @@ requires(is_of_event(R::kind)) struct reduction_in<E, R> : reduction_defaults<E>
     const T t = x.t.get(event.lane), before = x.reduced[kept.at].get(event.lane);
     if constexpr (E::kept_directions > 0)
       if (R::index == event.number) reduce_rates_of_event<R>(x, kept.item, event, window, before != before);
-    if (R::index != event.number || !(window.from.v <= t && t <= window.to.v)) return;
+    if (R::index != event.number || !is_inside(x, event.lane, window)) return;
     if constexpr (R::kind == reduce::count) x.reduced[kept.at].set(event.lane, before + T(1.0));
     else if (R::kind == reduce::last || before != before) x.reduced[kept.at].set(event.lane, t);
   }
