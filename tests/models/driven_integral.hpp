@@ -10,7 +10,5 @@ struct driven_integral {
   enum parameter { w, phase };
   static constexpr saltus::variable<parameter> parameter_list[] = {{w, 5.0, "rad/s", "frequency of the first wave"},
                                                                    {phase, 0.0, "rad", "its phase"}};
-  static void rhs(const auto& at, auto& dy) {
-    dy[x] = cos(at[w] * at.t + at[phase]) + 0.7 * cos(0.37 * at[w] * at.t);
-  }
+  static void rhs(const auto& at, auto& dy) { dy[x] = cos(at[w] * at.t + at[phase]) + 0.7 * cos(0.37 * at[w] * at.t); }
 };

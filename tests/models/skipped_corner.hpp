@@ -8,9 +8,8 @@ struct skipped_corner {
   enum state { x };
   static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "integral of the wave"}};
   enum parameter { w, phase, asks };
-  static constexpr saltus::variable<parameter> parameter_list[] = {{w, 3.0, "rad/s", "frequency"},
-                                                                   {phase, 0.0, "rad", "phase"},
-                                                                   {asks, 0.0, "1", "at least 0.5: with the term"}};
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {w, 3.0, "rad/s", "frequency"}, {phase, 0.0, "rad", "phase"}, {asks, 0.0, "1", "at least 0.5: with the term"}};
   static void rhs(const auto& at, auto& dy) {
     dy[x] = cos(at[w] * at.t + at[phase]);
     const auto is_on = at[asks] >= 0.5;
