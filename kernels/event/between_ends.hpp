@@ -74,11 +74,16 @@ struct guards_in_quarters {
                                const guards_in_middle_of<E, Real>& middle) {
     const Real quarter = Real(0.25) * a.s.h;
     const middle_of_step<E, Real> between(a);
+    // On the quartic through the ends and the middle, which is off the cubics along the halves by a sixteenth of what the middle is off the
+    // cubic through the ends. A guard may hover at zero, to the accuracy of the states.
     vec<Real, E::model_states> first, last;
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      const with_rate<Real> begin{a.s.y[i], quarter * a.s.f0()[i]}, end{a.s.y1[i], quarter * a.s.f1()[i]};
       const with_rate<Real> at_middle{between.y[i], Real(0.5) * between.dy[i]};
-      first[i] = middle_of_cubic<Real>({a.s.y[i], quarter * a.s.f0()[i]}, at_middle).value;
-      last[i] = middle_of_cubic<Real>(at_middle, {a.s.y1[i], quarter * a.s.f1()[i]}).value;
+      const Real on_cubic = fma(Real(0.5) * quarter, a.s.f0()[i] - a.s.f1()[i], Real(0.5) * (a.s.y[i] + a.s.y1[i]));
+      const Real off = Real(0.0625) * (between.y[i] - on_cubic);
+      first[i] = middle_of_cubic(begin, at_middle).value + off;
+      last[i] = middle_of_cubic(at_middle, end).value + off;
     });
     const auto early = E::form::model_guards_at(a.s.t + quarter, first, x.constants);
     const auto late = E::form::model_guards_at(fma(Real(3.0), quarter, a.s.t), last, x.constants);

@@ -98,8 +98,8 @@ struct quadratures {
   }
 };
 
-/// A method that integrates quantities beside the states. Quantities with corners or jumps have some errors that an explicit method with few
-/// weights in its estimate does not see, so it counts four times.
+/// A method that integrates quantities beside the states. The error estimate of an explicit method sees a corner or a jump of a quantity in
+/// part, so it counts four times where there may be some.
 namespace methods {
 template <class Method, int Count, int Squared, bool ArePiecewise>
 struct with_quadratures : Method {

@@ -189,7 +189,7 @@ class smoothness_in {
     for (graded& number : pieces_) number = graded(1.0);
   }
 
-  /// Right-hand sides and outputs matter to series alone.
+  /// Right-hand sides matter to series alone.
   void find(abi::description& d, abi::guard* guards) const {
     smoothness of_guards = smoothness::held;
     if constexpr (c::guard_count > 0) {
@@ -274,8 +274,10 @@ class series_of {
     for (Real& number : pieces_) number = Real(1.0);
   }
 
+  /// A slide runs the fields on both sides.
   series_room room() {
-    return on_all_ways([](const auto& at) {
+    constexpr int fields = c::sliding_count > 0 ? 2 : 1;
+    const auto of_one = on_all_ways([](const auto& at) {
       if constexpr (c::has_residual_of_any_order) {
         named<typename c::row_of_residual, Value, c::state_count> zeros;
         Model::residual(at, zeros);
@@ -290,6 +292,7 @@ class series_of {
       }
       if constexpr (c::sliding_count > 0) slide(at);
     });
+    return {fields * of_one.series, fields * of_one.numbers};
   }
   series_room room_of_outputs() {
     return on_all_ways([]([[maybe_unused]] const auto& at) {
