@@ -294,16 +294,17 @@ TEST(Quadratures, OfFoldedWavesByTaylorSeries) {
   }
 }
 
-/// At a fold, a quotient of two error estimates that are small by accident is smaller still: 13 were wrong by dop853, by up to 4e-4.
+/// At a fold, a quotient of two error estimates that are small by accident is smaller still: 12 were wrong by dop853, by up to 6e-5. At a
+/// loose tolerance others were off by up to 50 rtol.
 TEST(Quadratures, OfFoldedWavesByExplicitMethods) {
-  constexpr double rtol = 1e-9;
-  for (const char* method : {"dp5", "tsit5", "rkf78", "dop853"}) {
+  const auto largest_error = [](const char* method, double rtol) {
     const auto r = run_folded_waves(method, rtol);
-    int wrong = 0;
-    for (std::size_t i = 0; i < 1000; ++i)
-      wrong += std::abs(of(r, 0, i) - folded_wave(i).area()) > 1000.0 * rtol ? 1 : 0;
-    EXPECT_LE(wrong, 2) << method;
-  }
+    double most = 0.0;
+    for (std::size_t i = 0; i < 1000; ++i) most = std::max(most, std::abs(of(r, 0, i) - folded_wave(i).area()) / rtol);
+    return most;
+  };
+  EXPECT_LT(largest_error("dop853", 1e-9), 100.0);
+  for (const char* method : {"dp5", "tsit5", "rkf45"}) EXPECT_LT(largest_error(method, 1e-4), 30.0) << method;
 }
 
 /// While the block sticks, its way is rounding of velocities at rest. Their absolute tolerances say how small that is.

@@ -43,6 +43,28 @@ TEST(tableaus, residuals_of_every_method) {
   });
 }
 
+// b - seeing_e and b - seeing_e3 of the pair whose estimate is zero where f depends on t alone: of orders 5 and 3, also for such f.
+TEST(tableaus, second_estimate_of_a_blind_pair) {
+  using M = methods::fehlberg_8;
+  static_assert(M::blind_estimate);
+  const tableau<M> m;
+  const methods::elementary_weights<M> weights(m);
+  const auto check = [&](const auto& estimate, int order) {
+    double all[tableau<M>::stages] = {}, of_time = 0.0;
+    for (int i = 0; i < M::stages; ++i) {
+      all[i] = estimate[i];
+      of_time += estimate[i] * std::pow(M::c[i], order);
+    }
+    methods::residuals::by_nodes residual = {};
+    weights.compare(m.embedded(all), 1.0, order, residual);
+    for (int n = 1; n <= order; ++n) EXPECT_LT(residual[n], 1e-14) << n;
+    EXPECT_GT(residual[order + 1], 1e-6);
+    EXPECT_GT(std::abs(of_time), 1e-4) << "the estimate sees functions of time";
+  };
+  check(M::seeing_e, 5);
+  check(M::seeing_e3, 3);
+}
+
 // Specs name methods, so existing names must stay; new ones may be added.
 TEST(tableaus, keys) {
   std::set<std::string> keys;

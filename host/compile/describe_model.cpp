@@ -115,7 +115,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   for (int i = 0; i < d->guard_count; ++i)
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
-                        text_or_none(d->guards[i].about), d->guards[i].slides != 0, d->guards[i].is});
+                        text_or_none(d->guards[i].about), d->guards[i].slides != 0, d->guards[i].how_smooth});
   for (int i = 0; i < d->time_event_count; ++i)
     m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about), d->time_events[i].capacity,
                              d->time_events[i].carries, d->time_events[i].recorded != 0});

@@ -32,7 +32,7 @@ std::string series_text(const plan& p) {
 std::string smoothness_text(const model& m) {
   const auto word = [](smoothness s) { return fmt::format("saltus::smoothness({})", static_cast<int>(s)); };
   std::vector<std::string> all = {word(m.equations_are), word(m.outputs_are)};
-  for (const guard& g : m.guards) all.push_back(word(g.is));
+  for (const guard& g : m.guards) all.push_back(word(g.how_smooth));
   return fmt::format("template <> inline constexpr saltus::known_smoothness<{}> saltus::smoothness_of<::{}>{{{}}};\n",
                      m.guards.size(), m.name, fmt::join(all, ", "));
 }

@@ -30,7 +30,7 @@ struct guard {
   bool terminal;
   std::string about;
   bool slides = false;  ///< the solution may slide along it
-  smoothness is = smoothness::unknown;
+  smoothness how_smooth = smoothness::unknown;
 };
 
 /// A constraint of a mechanical system.

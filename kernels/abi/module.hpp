@@ -33,7 +33,7 @@ struct guard {
   int sidedness;  ///< abi::sidedness
   int terminal;   ///< 1: the instance ends at this event
   int slides;     ///< 1: the solution may slide along it
-  smoothness is;
+  smoothness how_smooth;
   const char* about;
 };
 

@@ -61,12 +61,14 @@ SALTUS_FN_COLD rough_of<Real> error_between_squared(const instance<E, Real>& x, 
   return squared_error_of_guards(x, step.h, error);
 }
 
-/// Guards with corners or jumps, a quarter of the step from either end: what the ends and the middle do not show of them.
+/// Guards with corners or jumps at one and three quarters of a step, where they are compared with the cubics along its halves. A corner may
+/// show neither at the ends nor in the middle.
 template <class E, class Real>
 struct guards_in_quarters {
   static constexpr int guards = E::form::model_guards;
   mask_of<Real> counts = mask_of<Real>::all(false);  ///< a guard is across, or off its cubic by more than rounding
-  vec<Real, guards> across;    ///< how far beyond zero an armed guard is there that is on its side beside it
+  vec<Real, guards>
+      across;  ///< the distance beyond zero of an armed guard that is on its side in the middle and at the end
   vec<Real, guards> distance;  ///< from the cubic along half the step
   vec<Real, guards> largest;   ///< values
 
@@ -89,7 +91,7 @@ struct guards_in_quarters {
     const auto late = E::form::model_guards_at(fma(Real(3.0), quarter, a.s.t), last, x.constants);
     each<guards>([&](int i) SALTUS_INLINE_LAMBDA {
       across[i] = distance[i] = largest[i] = Real(0.0);
-      if (E::form::traits(i).is < smoothness::piecewise) return;
+      if (E::form::traits(i).how_smooth < smoothness::piecewise) return;
       const Real g0 = x.constants.guard_values[i], side = select(armed<E>(i, g0), side_of(g0), Real(0.0));
       const with_rate<Real> begin{g0, quarter * x.rate[i]}, end{a.g.value[i], quarter * a.g.rate[i]};
       const with_rate<Real> halfway{middle.value[i], Real(0.5) * middle.rate[i]};
@@ -108,7 +110,7 @@ struct guards_in_quarters {
   }
 };
 
-/// The squared error of such guards. One that is across by more than its tolerated error is found in a shorter step.
+/// The squared error of these guards. A step is rejected if a guard is across by more than its tolerated error, which shows at neither end.
 template <class E, class Real>
 SALTUS_FN_COLD rough_of<Real> error_in_quarters_squared(const instance<E, Real>& x, const between_ends<E, Real>& step,
                                                         const guards_in_quarters<E, Real>& g,

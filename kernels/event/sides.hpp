@@ -200,14 +200,14 @@ SALTUS_FN mask_of<Real> may_come_back(const halves_of_guard<Real>& g) {
 /// is the cubic through its own values there.
 template <class E>
 SALTUS_FN constexpr bool is_linear(int i) {
-  return E::form::traits(i).is <= smoothness::linear;
+  return E::form::traits(i).how_smooth <= smoothness::linear;
 }
 
 /// True if a guard may have corners or jumps within a step.
 template <class E>
 inline constexpr bool has_piecewise_guards = [] {
   for (int i = 0; i < E::form::model_guards; ++i)
-    if (E::form::traits(i).is >= smoothness::piecewise) return true;
+    if (E::form::traits(i).how_smooth >= smoothness::piecewise) return true;
   return false;
 }();
 

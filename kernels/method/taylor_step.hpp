@@ -264,8 +264,8 @@ SALTUS_FN_FLAT void find_lifted_quantities(const System& system, stages<Method, 
   s.begin_series();
 }
 
-/// The part of a step at point k, 1 <= k, of those inside it at which series are compared with their functions: multiples of the golden
-/// section. A wave that has one phase at equal parts of the step would show nothing.
+/// Point k, 1 <= k, inside a step, as a part of it. Series are compared with their functions there. The points are multiples of the golden
+/// section modulo 1: at points of equal distance a wave could have the same phase.
 template <class Real>
 SALTUS_FN Real inner_point(int k) {
   const double many = k * 0.61803398874989485;

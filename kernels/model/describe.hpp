@@ -189,13 +189,13 @@ class smoothness_in {
     for (graded& number : pieces_) number = graded(1.0);
   }
 
-  /// Right-hand sides matter to series alone.
+  /// The smoothness of right-hand sides matters to series alone.
   void find(abi::description& d, abi::guard* guards) const {
     smoothness of_guards = smoothness::held;
     if constexpr (c::guard_count > 0) {
       const auto all = rows<named<typename c::guard, graded, c::guard_count>>(
           [](const auto& at, auto& out) { Model::guards(at, out); });
-      for (int i = 0; i < c::guard_count; ++i) guards[i].is = all.of[i];
+      for (int i = 0; i < c::guard_count; ++i) guards[i].how_smooth = all.of[i];
       of_guards = all.together();
     }
     if constexpr (c::has_residual_of_any_order)
@@ -277,7 +277,7 @@ class series_of {
   /// A slide runs the fields on both sides.
   series_room room() {
     constexpr int fields = c::sliding_count > 0 ? 2 : 1;
-    const auto of_one = on_all_ways([](const auto& at) {
+    const auto of_one = on_all_paths([](const auto& at) {
       if constexpr (c::has_residual_of_any_order) {
         named<typename c::row_of_residual, Value, c::state_count> zeros;
         Model::residual(at, zeros);
@@ -295,7 +295,7 @@ class series_of {
     return {fields * of_one.series, fields * of_one.numbers};
   }
   series_room room_of_outputs() {
-    return on_all_ways([]([[maybe_unused]] const auto& at) {
+    return on_all_paths([]([[maybe_unused]] const auto& at) {
       if constexpr (c::output_count > 0) {
         named<typename c::output, Value, c::output_count> out;
         Model::outputs(at, out);
@@ -304,13 +304,13 @@ class series_of {
   }
 
  private:
-  /// A model that branches keeps at most the sum of what it keeps on its ways.
+  /// A model that branches keeps at most the sum of what it keeps on its paths.
   template <class Functions>
-  series_room on_all_ways(const Functions& functions) {
+  series_room on_all_paths(const Functions& functions) {
     series_room all = {0, 0};
     has_branched = false;
-    constexpr lanes_recorded ways[] = {lanes_recorded::mixed, lanes_recorded::yes, lanes_recorded::no};
-    for (const auto lanes : ways) {
+    constexpr lanes_recorded paths[] = {lanes_recorded::mixed, lanes_recorded::yes, lanes_recorded::no};
+    for (const auto lanes : paths) {
       recorded_lanes = lanes;
       const auto room = room_once(functions);
       all = {all.series + room.series, all.numbers + room.numbers};

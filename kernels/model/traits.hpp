@@ -155,7 +155,7 @@ struct guard_traits {
   direction which;
   sidedness side;
   bool terminal, slides, condition;
-  smoothness is;
+  smoothness how_smooth;
 };
 
 template <class Model, int N>

@@ -440,7 +440,7 @@ struct schedule {
       sound = mask_of<Real>::all(false);
     }
   }
-  /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding, as `first` is.
+  /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
   SALTUS_FN void every(typename kinds::time_event i, Real period, Real first = Real(0.0)) {
     sound = sound & (t + period > t) & (first == first);
     has_no_rows(i);

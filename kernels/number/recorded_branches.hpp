@@ -1,5 +1,5 @@
 // The branches of a model that is recorded. A model may skip work that no lane needs, by any, all and none of a comparison; a record of one
-// lane would show one way alone. Host side only.
+// lane would show one path alone. Host side only.
 #pragma once
 
 #include "number/real.hpp"

@@ -3,7 +3,7 @@
 
 namespace saltus {
 
-/// How a function changes with t and the states through a step. Each kind includes those before it.
+/// The change of a function with t and the states through a step. Each kind includes those before it.
 enum class smoothness : int {
   held,  ///< not at all
   linear,

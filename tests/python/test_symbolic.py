@@ -280,6 +280,8 @@ def test_formulas_in_text_are_read_and_never_run(tmp_path):
         with pytest.raises(saltus.ModelError):
             b.equation(x, attack)
     assert not spoilt.exists()
+    b.equation(x, "log10(x) + log2(x) + hypot(x, 1) + expm1(x) + copysign(1, x) + round(x)")
+    assert all(f"{name}(" in b.source for name in ("log10", "log2", "hypot", "expm1", "copysign", "round"))
     with pytest.raises(saltus.ModelError, match="did you mean sinh|did you mean sin"):
         b.equation(x, "sinn(x)")
     with pytest.raises(saltus.ModelError, match="finite number of double"):
