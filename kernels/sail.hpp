@@ -7,6 +7,7 @@
 // of that step.
 #pragma once
 
+#include "engine/corners.hpp"
 #include "engine/history.hpp"
 #include "engine/inject.hpp"
 #include "engine/reduce.hpp"
@@ -21,6 +22,7 @@
 #include "event/of_series.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
+#include "event/unguarded_jumps.hpp"
 #include "event/unresolved.hpp"
 
 namespace saltus {
@@ -31,24 +33,6 @@ SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_o
   count_evaluations(x, a.s, where);
   if constexpr (E::certified && E::ng > 0)
     add_where(x.rhs_evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
-}
-
-/// The absolute tolerances of an instance: that of a derivative is its state's over the size of its parameter in this instance.
-template <class E, class Real>
-SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, Real>& x,
-                                             const tolerances<E, Real>& tol) {
-  if constexpr (E::judged == E::model_states || E::directions == 0) {
-    return (tol.atol);
-  } else {
-    auto atol = tol.atol;
-    for (int j = 0; j < E::directions; ++j) {
-      const Real size = size_of_direction(x, j);
-      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-        atol[E::form::rate_index(i, j)] = tol.atol[E::form::rate_index(i, j)] / size;
-      });
-    }
-    return atol;
-  }
 }
 
 /// Judges a trial step of length h. The condition states what is accepted, so that a NaN is rejected.
@@ -64,13 +48,15 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
           max(a.error2, to_rough(scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol)));
     if constexpr (E::quantities::any_output) a.parts = change_of_parts(x, a.s, tol);
     if constexpr (E::quantities::count > 0)
-      a.error2 = max(a.error2, to_rough(quadrature_error_squared(x, a.s, a.parts, tol)));
+      a.error2 =
+          max(a.error2, to_rough(quadrature_error_squared(x, a.s, a.parts, integrals_at_corners(x, a, tol), tol)));
   }
   if constexpr (!E::Method::is_explicit)
     a.error2 = select(to_rough(a.s.solved), a.error2, rough_of<Real>(unsettled<typename E::Method>));
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
   if constexpr (E::guards_in_error && !E::fixed_steps)
     a.error2 = max(a.error2, to_rough(guard_error_squared(x, a, tol.rtol)));
+  if constexpr (watches_corners<E>) a.error2 = max(a.error2, error_at_corners_squared(x, a, tol));
   if constexpr (detects_on_series<E> && !E::fixed_steps)
     if (const auto bends = leaves_series(x, a); any(bends))
       a.error2 = max(a.error2, select(to_rough(bends), error_of_series_squared(x, a, tol), rough_of<Real>(0.0)));
@@ -225,7 +211,8 @@ SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, 
   });
   keep_residual(x, end.s, where);
   rounding_check<E>::accept(x, end.s, where);
-  if constexpr (E::directions > 0 && (watches_near_misses<E> || watches_resolution<E>)) forget_undefined(x, where);
+  if constexpr (E::directions > 0 && (watches_near_misses<E> || watches_resolution<E> || watches_jumps<E>))
+    forget_undefined(x, where);
   remember_step(x, end.s, where);
   add_where(x.steps, where, 1);
   carried<E>::accept(x, where);
@@ -237,6 +224,7 @@ SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_o
                            const tolerances<E, Real>& tol, const Run& run) {
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
   if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
+  look_for_unguarded_jumps(x, a.t1, a.s.y1, a.s.f1(), where, tol, run);
   if constexpr (E::gradient) run.events.keep_steps(x, a.s.h, where);
   // A sample at the time of an event shows the state after it, and one at a jump of a table its value there.
   accept_point(x, step_end<E, Real>{a.s, a.t1, a.s.y1, a.g}, before_jump(x, a.t1), ends & !at_time_event(x, a.t1),

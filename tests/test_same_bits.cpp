@@ -276,6 +276,21 @@ TEST(Branches, OfNeighboursAreIrrelevant) {
   for (std::int64_t i = 0; i < 300 && !HasFatalFailure(); ++i) expect_same(one, i, wide, i);
 }
 
+/// A step across a corner is judged by its own lane alone.
+TEST(Corners, OfNeighboursAreIrrelevant) {
+  for (const char* form : {"plain", "mechanical"})
+    for (const char* method : {"dp5", "sdirk4"}) {
+      const auto go = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> settings = {std::string("method=") + method, "rtol=1e-6", "sample.count=203",
+                                             "sample.w={uniform=[1.0,9.0]}", "sample.phase={uniform=[0.0,6.0]}"};
+        settings.insert(settings.end(), more.begin(), more.end());
+        return run(saltus::test::in_source("tests/models/rectified_") + form + ".hpp", settings);
+      };
+      const outcome one = go({"run.lanes=1"}), wide = go({"run.threads=2", "run.chunk=37"});
+      for (std::int64_t i = 0; i < 203 && !HasFatalFailure(); ++i) expect_same(one, i, wide, i);
+    }
+}
+
 TEST(Order, IsIrrelevantToEverything) {
   const auto go = [](const char* range) {
     return run(saltus::test::in_source("tests/models/everything.hpp"),

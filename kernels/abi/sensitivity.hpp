@@ -18,6 +18,7 @@ enum class sensitivity : unsigned char {
   unresolved = 8,
   at_datum = 9,
   data_missed = 10,
+  jump = 11,
 };
 
 struct sensitivity_row {
@@ -44,6 +45,9 @@ inline constexpr sensitivity_row sensitivity_table[] = {
      "makes it shorter"},
     {sensitivity::at_datum, "at_datum", "an event came at the time of a datum, and may come after it"},
     {sensitivity::data_missed, "data_missed", "the instance ended before the time of a datum, or began after it"},
+    {sensitivity::jump, "jump",
+     "a right-hand side jumped at a time that moves, and no guard announced it: add a guard where the condition of its "
+     "select, sign or floor changes"},
 };
 
 inline constexpr int sensitivity_count = sizeof(sensitivity_table) / sizeof(sensitivity_table[0]);

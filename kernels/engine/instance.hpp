@@ -90,15 +90,14 @@ struct quantity_list {
   /// The number of the quantity that is the derivative of quantity i in direction j.
   SALTUS_FN static constexpr int rate(int i, int directions, int j) { return count + i * directions + j; }
 
-  template <class Model, class Method, int directions>
+  template <class Method, int directions>
   static auto integrate_by() {
-    constexpr bool are_piecewise = any_output && smoothness_of<Model>.outputs == smoothness::piecewise;
     if constexpr (count == 0) return Method{};
-    else return methods::with_quadratures<Method, count*(1 + directions), all.squares, are_piecewise>{};
+    else return methods::with_quadratures<Method, count*(1 + directions), all.squares>{};
   }
-  /// The method for a model with these quantities and, in so many directions, their derivatives.
-  template <class Model, class Method, int directions>
-  using integrated_by = decltype(integrate_by<Model, Method, directions>());
+  /// The method with these quantities and, in so many directions, their derivatives.
+  template <class Method, int directions>
+  using integrated_by = decltype(integrate_by<Method, directions>());
 };
 
 /// The time that counts for reduction j, in engine time; `windows` is abi::settings'.
@@ -152,7 +151,7 @@ struct engine {
   static constexpr int directions = form::directions;
   static constexpr int kept_directions = form::keeps_derivatives ? directions : 0;
   using quantities = quantity_list<(kept_directions > 0 && !is_series_method<Method_>), Reductions...>;
-  using Method = typename quantities::template integrated_by<Model, Method_, kept_directions>;
+  using Method = typename quantities::template integrated_by<Method_, kept_directions>;
   using plain_method = Method_;  ///< without the quantities
   using T = T_;
   using whole = engine;
@@ -188,6 +187,11 @@ struct engine {
     return row;
   }
   static constexpr bool reduces_quantities = (!is_of_event(Reductions::kind) || ...);
+  /// True if the integral of output i is a result, or a part of one.
+  SALTUS_FN static constexpr bool integrates_output(int i) {
+    return ((reduces_integrals<Reductions> && Reductions::of_output && Reductions::index == i) || ...) ||
+           form::integrates_output(i);
+  }
   static constexpr bool reduces_events = (is_of_event(Reductions::kind) || ...);
   /// Steps end where windows of time begin and end.
   static constexpr bool stops_at_windows = ((Reductions::windowed && counts_whole_steps(Reductions::kind)) || ...);
@@ -577,6 +581,16 @@ SALTUS_FN Real before_jump(const instance<E, Real>& x, Real t) {
 template <class E, class Real>
 SALTUS_FN mask_of<Real> is_under_way(const instance<E, Real>& x) {
   return x.status == typename Real::integer(int64(status::interrupted));
+}
+
+/// The size of direction j: that of the parameter, 1 if it is zero. Initial values are not kept, so their size is 1.
+template <class E, class Real>
+SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
+  Real size = Real(0.0);
+  each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA {
+    if (E::form::is_of_parameter(j, i)) size = abs(x.constants.p[i]);
+  });
+  return select(size > Real(0.0), size, Real(1.0));
 }
 
 }  // namespace saltus

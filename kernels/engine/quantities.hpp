@@ -192,11 +192,22 @@ SALTUS_FN vec<Real, E::quantities::count> defects_of_outputs(const instance<E, R
   return defect;
 }
 
+/// True if steps are looked at for corners and jumps of integrated outputs. Series are compared with outputs within every step.
+template <class E>
+inline constexpr bool watches_corners_of_outputs =
+    E::quantities::any_output && !E::fixed_steps && !is_series_method<typename E::Method> &&
+    smoothness_of<typename E::Model>.outputs == smoothness::piecewise;
+
+/// The errors of the integrals over a step that crosses a corner of an output, 0 for other steps (engine/corners.hpp).
+template <class E, class Real>
+using errors_at_corners = vec<Real, watches_corners_of_outputs<E> ? stages<typename E::Method, Real, E::n>::sums : 0>;
+
 /// The square of the largest error of an integral, relative to its share: a step is accepted if this is <= 1. A quantity that is NaN does
 /// not count, because its reduction is NaN anyway.
 template <class E, class Real>
 SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                         const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts,
+                                        [[maybe_unused]] const errors_at_corners<E, Real>& at_corners,
                                         const tolerances<E, Real>& tol) {
   const Real tiny(limits<typename E::T>::smallest);
   Real worst = Real(0.0);
@@ -229,12 +240,23 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
       take(select(is_judged, error_of_bulge<typename E::Method>(Real(1.0 / largest_bulge) * bulge), Real(0.0)),
            Real(1.0));
     }
+    if constexpr (watches_corners_of_outputs<E>) {
+      take(at_corners[i], most);
+      if constexpr (E::kept_directions > 0)
+        for (int d = 0; d < E::kept_directions; ++d) {
+          const int k = E::quantities::rate(i, E::kept_directions, d);
+          const Real of_direction = size_of_direction(x, d), share = share_of_tolerance(s.h, span, tol.rtol);
+          take(of_direction * at_corners[k], fma(tol.rtol * of_direction * s.largest(k), share, most));
+        }
+    }
     if constexpr (integrates_squares<R>) {
       // The error of a root is that of the square over twice the current root; the sum of squares is the number before the size.
       const Real elapsed = s.t + s.h - max(x.t_begin, window.from);
       const Real sum = x.reduced[size - 1];
       const Real root = max(s.spread(i), sqrt(max(sum, Real(0.0)) / elapsed));
-      take(s.integral_error[E::Method::quadratures + i], fma(root + root, most, tiny));
+      const Real of_square = fma(root + root, most, tiny);
+      take(s.integral_error[E::Method::quadratures + i], of_square);
+      if constexpr (watches_corners_of_outputs<E>) take(at_corners[E::Method::quadratures + i], of_square);
     }
   });
   return worst;

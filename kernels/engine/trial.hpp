@@ -33,6 +33,24 @@ struct trial {
   SALTUS_FN trial(const Make& make, mask_of<Real> is_last) : s(make(guards)), last(is_last) {}
 };
 
+/// The absolute tolerances of an instance: that of a derivative is its state's over the size of its parameter in this instance.
+template <class E, class Real>
+SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, Real>& x,
+                                             const tolerances<E, Real>& tol) {
+  if constexpr (E::judged == E::model_states || E::directions == 0) {
+    return (tol.atol);
+  } else {
+    auto atol = tol.atol;
+    for (int j = 0; j < E::directions; ++j) {
+      const Real size = size_of_direction(x, j);
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+        atol[E::form::rate_index(i, j)] = tol.atol[E::form::rate_index(i, j)] / size;
+      });
+    }
+    return atol;
+  }
+}
+
 /// The squared error given to a step in which Newton's iteration has failed: the step shrinks to a quarter.
 template <class Method>
 inline constexpr double unsettled = [] {

@@ -40,6 +40,8 @@ struct model_functions {
   // Defaults for most forms: form/form_concept.hpp.
   static constexpr auto equations = kinds::equations;
   static constexpr bool has_field = false;
+  static constexpr bool integrates_outputs = false;
+  SALTUS_FN static constexpr bool integrates_output(int) { return false; }
   static constexpr bool keeps_written = detail::moves_unwritten_states<Model>;
   static constexpr bool gives_algebraic_rates = highest_index == 1;
   static constexpr bool finds_rates = false;
@@ -177,6 +179,12 @@ struct model_functions {
     return out.values;
   }
 
+  /// The same for numbers that note what happens in the outputs.
+  template <class Value, class Real>
+  SALTUS_FN static void visit_outputs(Value t, const vec<Value, states>& y, const step_constants<Real>& c) {
+    static_cast<void>(model_functions::output_values(t, y, c));
+  }
+
   /// The next engine time of each time event after t; `sound` where the model's times are valid. `rows` are the engine times of the next
   /// rows of recorded time events, without their delays; a delay must not bring a row before t.
   template <class Real>
@@ -235,6 +243,25 @@ struct model_functions {
     each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Value(unset); });
     if constexpr (model_guards > 0) Model::guards(point_at(t, y, c), g);
     return g.values;
+  }
+
+  /// Evaluates the model's own right-hand side, residual or force, for numbers that note what happens in it.
+  template <class Value, class Real>
+  SALTUS_FN static void visit_equations(Value t, const vec<Value, states>& y, const vec<Value, states>& rate,
+                                        const step_constants<Real>& c) {
+    const auto at = point_at(t, y, c);
+    named<typename kinds::state, Value, states> out;
+    if constexpr (kinds::has_residual) {
+      named<typename kinds::state, Value, states> slope;
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA { slope.values[i] = Time::turned(rate[i]); });
+      Model::residual(at, slope, out);
+    } else if constexpr (kinds::has_force) {
+      named_by<typename kinds::state, Value, states> force{out.values};
+      Model::force(at, force);
+    } else if constexpr (kinds::has_rhs) {
+      named_by<typename kinds::state, Value, states> slope{out.values};
+      Model::rhs(at, slope);
+    }
   }
 
  protected:

@@ -15,6 +15,8 @@ struct integrals : states_behind<Base, static_cast<int>(sizeof...(Of))> {
   using behind::model_part;
   static constexpr int model_states = behind::model_states, states = behind::states, judged = states;
   static constexpr int integrated = static_cast<int>(sizeof...(Of));
+  static constexpr bool integrates_outputs = ((Of >= 0) || ...);
+  SALTUS_FN static constexpr bool integrates_output(int i) { return ((Of == i) || ...); }
 
   SALTUS_FN static constexpr int index(int) { return 0; }
   SALTUS_FN static constexpr bool counts(int) { return true; }
@@ -31,7 +33,7 @@ struct integrals : states_behind<Base, static_cast<int>(sizeof...(Of))> {
     const auto of_model = model_part(y);
     const auto f = Base::rhs(t, of_model, c);
     vec<Value, Base::outputs> out;
-    if constexpr (((Of >= 0) || ...)) out = Base::output_values(t, of_model, c);
+    if constexpr (integrates_outputs) out = Base::output_values(t, of_model, c);
     vec<Value, states> r;
     each<model_states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = f[i]; });
     static_for<integrated>([&](auto k) SALTUS_INLINE_LAMBDA {
@@ -39,6 +41,13 @@ struct integrals : states_behind<Base, static_cast<int>(sizeof...(Of))> {
       else r[model_states + k] = of_model[-1 - of[k]];
     });
     return r;
+  }
+  /// The model's right-hand side and the integrands.
+  template <class Value, class Constants>
+  SALTUS_FN static void visit_equations(Value t, const vec<Value, model_states>& y,
+                                        const vec<Value, model_states>& rate, const Constants& c) {
+    Base::visit_equations(t, y, rate, c);
+    if constexpr (integrates_outputs) Base::visit_outputs(t, y, c);
   }
   template <class Value, class Constants>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,

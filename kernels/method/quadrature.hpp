@@ -98,13 +98,11 @@ struct quadratures {
   }
 };
 
-/// A method that integrates quantities beside the states. The error estimate of an explicit method sees a corner or a jump of a quantity in
-/// part, so it counts four times where there may be some.
+/// A method that integrates quantities beside the states.
 namespace methods {
-template <class Method, int Count, int Squared, bool ArePiecewise>
+template <class Method, int Count, int Squared>
 struct with_quadratures : Method {
   static constexpr int quadratures = Count, squares = Squared;
-  static constexpr double piecewise_safety = ArePiecewise && Method::is_explicit ? 4.0 : 1.0;
 };
 }  // namespace methods
 
@@ -144,10 +142,9 @@ SALTUS_FN constexpr double weight_at_end(int i) {
 /// Its weights in the error estimate, from one or two embedded formulas.
 template <class Method>
 SALTUS_FN constexpr double weight_of_error(int i) {
-  constexpr double safety = Method::piecewise_safety;
-  if constexpr (requires { Method::quadrature_e; }) return safety * Method::quadrature_e[i];
-  else if constexpr (requires { Method::quadrature_safety; }) return safety * Method::quadrature_safety * Method::e[i];
-  else return safety * Method::e[i];
+  if constexpr (requires { Method::quadrature_e; }) return Method::quadrature_e[i];
+  else if constexpr (requires { Method::quadrature_safety; }) return Method::quadrature_safety * Method::e[i];
+  else return Method::e[i];
 }
 template <class Method>
 SALTUS_FN constexpr double weight_of_second_error(int i) {
@@ -196,7 +193,7 @@ struct quadrature_sum<Method, Real, true> : quadratures_of<Method, Real> {
   SALTUS_FN void finish(Stages& s) {
     each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
       this->integral[k] = s.h * this->integral[k];
-      if constexpr (Method::two_errors && Method::piecewise_safety == 1.0) {
+      if constexpr (Method::two_errors) {
         // The same formula as for the states: h err5^2 / sqrt(err5^2 + 0.01 err3^2).
         const Real e2 = this->integral_error[k] * this->integral_error[k],
                    both = fma(Real(0.01) * second_error[k], second_error[k], e2);

@@ -179,8 +179,9 @@ class smoothness_in {
  public:
   smoothness_in() {
     const auto start = defaults_of<c::state_count>(Model::state_list);
-    // Unknowns of equations of any order may be algebraic, and coordinates of mechanical systems are projected.
-    constexpr bool are_integrated = !c::has_residual_of_any_order && !c::is_mechanical;
+    // Unknowns of equations of any order may be algebraic, coordinates of mechanical systems are projected, and delayed states are read here
+    // as if they were present.
+    constexpr bool are_integrated = !c::has_residual_of_any_order && !c::is_mechanical && c::delay_count == 0;
     constexpr auto is = are_integrated ? smoothness::linear : smoothness::smooth;
     for (int i = 0; i < c::state_count; ++i) y_[i] = graded(graded::Real(start.of[i]), {is});
     each_default_parameter<Model>([&](int i, double value) { p_[i] = graded(value); });
@@ -189,7 +190,7 @@ class smoothness_in {
     for (graded& number : pieces_) number = graded(1.0);
   }
 
-  /// The smoothness of right-hand sides matters to series alone.
+  /// Right-hand sides are those of the model as it wrote them: residuals, or forces.
   void find(abi::description& d, abi::guard* guards) const {
     smoothness of_guards = smoothness::held;
     if constexpr (c::guard_count > 0) {
@@ -203,12 +204,15 @@ class smoothness_in {
           rows<named<typename c::row_of_residual, graded, c::state_count>>([](const auto& at, auto& zeros) {
             Model::residual(at, zeros);
           }).together();
-    else if constexpr (has_series)
-      d.equations_are = rows<named<typename c::state, graded, c::state_count>>([](const auto& at, auto& rates) {
-                          named_by<typename c::state, graded, c::state_count> slope{rates.values};
-                          Model::rhs(at, slope);
+    else
+      d.equations_are = rows<named<typename c::state, graded, c::state_count>>([](const auto& at, auto& out) {
+                          named_by<typename c::state, graded, c::state_count> rates{out.values};
+                          const named<typename c::state, graded, c::state_count> slopes = varying_slopes();
+                          if constexpr (c::has_residual) Model::residual(at, slopes, out);
+                          else if constexpr (c::has_force) Model::force(at, rates);
+                          else Model::rhs(at, rates);
                         }).together();
-    if constexpr (has_series && c::output_count > 0)
+    if constexpr (c::output_count > 0)
       d.outputs_are = rows<named<typename c::output, graded, c::output_count>>([](const auto& at, auto& out) {
                         Model::outputs(at, out);
                       }).together();
@@ -217,8 +221,11 @@ class smoothness_in {
   }
 
  private:
-  static constexpr bool has_series =
-      c::has_residual_of_any_order || (c::equations == equations::plain && !c::is_mechanical);
+  static auto varying_slopes() {
+    named<typename c::state, graded, c::state_count> r;
+    for (graded& x : r.values.data) x = graded(graded::Real(1.0), {smoothness::smooth});
+    return r;
+  }
 
   template <int n>
   struct each_row {
@@ -608,7 +615,7 @@ struct describe {
     // only the room for series, because counting numbers have no derivatives.
     if constexpr (c::is_mechanical) {
       d.structure = structure_of<Model>::get();
-      if constexpr (c::delay_count == 0) detail::smoothness_in<Model>().find(d, all.guards);
+      detail::smoothness_in<Model>().find(d, all.guards);
     } else if constexpr (c::equations == equations::any_order) {
       tell_series(d);
       detail::smoothness_in<Model>().find(d, all.guards);
@@ -617,7 +624,7 @@ struct describe {
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();
       if constexpr (c::equations == equations::plain) tell_series(d);
-      if constexpr (c::delay_count == 0) detail::smoothness_in<Model>().find(d, all.guards);
+      detail::smoothness_in<Model>().find(d, all.guards);
     }
 #endif
   }

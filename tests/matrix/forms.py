@@ -353,6 +353,44 @@ class Tables(Form):
         return [Guard("half", lambda t, y: y[0] - 0.4)]
 
 
+class Cornered(Form):
+    def __init__(self):
+        super().__init__("cornered", ["z", "sum"], events=["half"])
+
+    def start(self, p, direction):
+        return direction, np.array([0.9, 0.0])
+
+    @staticmethod
+    def wave(t):
+        return np.sin(4.0 * t + 0.5)
+
+    def times(self, p, begin, end):
+        return [((i * np.pi - 0.5) / 4.0, None) for i in range(-9, 10)]
+
+    def sign(self, mode, t):
+        """That of the wave from t on in the direction of the run, which `mode` holds (-1: backward)."""
+        return np.sign(self.wave(t + (1e-9 if mode >= 0 else -1e-9)))
+
+    def flow(self, mode, t0, y0, p):
+        sign = self.sign(mode, t0)
+        w, phase = 4.0, 0.5  # z' = p (sign sin(w t + phase) - z)
+        particular = lambda t: sign * p * (p * np.sin(w * t + phase) - w * np.cos(w * t + phase)) / (p * p + w * w)
+
+        def at(t):
+            z = particular(t) + (y0[0] - particular(t0)) * np.exp(-p * (t - t0))
+            return np.array([z, y0[1] + (0.7 if sign > 0.0 else -0.2) * (t - t0)])
+
+        return at
+
+    def guards(self, mode, p):
+        return [Guard("half", lambda t, y: y[0] - 0.65)]
+
+    def output(self, t, y, mode, p):
+        wave = self.wave(t)
+        fast = np.abs(wave) * (0.5 + y[0]) * np.cos(40.0 * t - 1.0)
+        return np.array([fast, y[0] * y[0] + np.where(wave > 0.0, 0.1, 0.0)])
+
+
 class Mechanical(Form):
     def __init__(self):
         super().__init__(
@@ -457,6 +495,7 @@ FORMS = {
         Contact(),
         Sliding(),
         Tables(),
+        Cornered(),
         Timed(),
         Recorded(),
         Delayed(),

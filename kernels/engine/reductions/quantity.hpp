@@ -148,16 +148,6 @@ struct quantity_on_step {
 template <class R, class E>
 inline constexpr bool looks_at_pieces = is_series_method<typename E::Method> || (R::of_output && E::Method::order > 5);
 
-/// The size of direction j: that of the parameter, 1 if it is zero. Initial values are not kept, so their size is 1.
-template <class E, class Real>
-SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
-  Real size = Real(0.0);
-  each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA {
-    if (E::form::is_of_parameter(j, i)) size = abs(x.constants.p[i]);
-  });
-  return select(size > Real(0.0), size, Real(1.0));
-}
-
 /// A quantity and its time derivative with their parameter derivatives, at a point with its slopes. The time has derivatives at an event
 /// that moves.
 template <class E, class Reduction, class Real>

@@ -1,0 +1,273 @@
+// Corners and jumps of right-hand sides that no guard announces: `abs`, `max`, `floor` and selections by t or a state. The error estimate of
+// a step across one sees a part of its error, and at some places almost none. This file finds the steps that cross one, by the answers of
+// the model's comparisons at both ends and at points between them, and estimates their errors from the values there.
+#pragma once
+
+#include "engine/trial.hpp"
+#include "number/watched.hpp"
+
+namespace saltus {
+
+/// True if the answers of the comparisons in the equations can be compared from point to point.
+template <class E>
+inline constexpr bool notes_answers = [] {
+  constexpr auto is = smoothness_of<typename E::Model>;
+  return E::form::equations != equations::any_order &&
+         (is.equations == smoothness::piecewise ||
+          (E::form::integrates_outputs && is.outputs == smoothness::piecewise));
+}();
+
+/// True if the errors of steps across corners are estimated. Series are compared with the field within every step. The rates of algebraic
+/// states may be infinite at a jump, so residuals are left out whose algebraic states are not declared.
+template <class E>
+inline constexpr bool watches_corners =
+    notes_answers<E> && !E::fixed_steps && !is_series_method<typename E::Method> &&
+    (E::form::has_field || E::form::equations == equations::semi_explicit ||
+     E::form::equations == equations::with_mass ||
+     (E::form::highest_index == 0 && !E::form::kinds::mass_is_singular && E::keeps_derivative));
+
+/// The answers of the comparisons in the model's equations at a point of a solution.
+template <class E, class Real>
+SALTUS_FN noted_answers<Real> answers_at(const instance<E, Real>& x, Real t, const vec<Real, E::n>& y,
+                                         const vec<Real, E::n>& rate) {
+  using number = watched<Real>;
+  noted_answers<Real> notes;
+  vec<number, E::model_states> at, slope;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+    at[i] = number(y[i], &notes);
+    slope[i] = number(rate[i], &notes);
+  });
+  E::form::visit_equations(number(t, &notes), at, slope, x.constants);
+  return notes;
+}
+
+/// A step and points that divide it into equal parts, with the weights of Newton and Cotes: one point, of Simpson's rule, or four. With steps
+/// that grow five times at most, four points show the first of two jumps that are further apart than the last step was; methods of many
+/// stages see it themselves. Four points and a dense output of high order leave the long steps of such methods across smooth corners, as that
+/// of v |v|; they see less of a jump, so the error counts four times.
+template <class E, class Real>
+class divided_step {
+  static constexpr bool is_fine = E::Method::dense_order >= 7;
+  static constexpr int inner = is_fine || E::Method::stages <= 4 ? 4 : 1;
+  const trial<E, Real>& a_;
+  vec<Real, E::n> off_;  ///< the middle minus that of the cubic through the ends
+
+ public:
+  static constexpr int points = inner + 2;
+  static constexpr double safety = is_fine ? 4.0 : 1.0;
+  SALTUS_FN static constexpr double weight(int k) {
+    constexpr double simpson[] = {1.0 / 6, 4.0 / 6, 1.0 / 6};
+    constexpr double six[] = {19.0 / 288, 75.0 / 288, 50.0 / 288, 50.0 / 288, 75.0 / 288, 19.0 / 288};
+    return inner == 1 ? simpson[k] : six[k];
+  }
+
+  SALTUS_FN explicit divided_step(const trial<E, Real>& a) : a_(a) {
+    if constexpr (knows_middle<typename E::Method>) {
+      const auto off = middle_off_cubic(a.s);
+      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { off_[i] = off[i]; });
+    }
+  }
+
+  SALTUS_FN Real t(int k) const { return k == points - 1 ? a_.t1 : fma(at(k), a_.s.h, a_.s.t); }
+  /// On the cubic through the ends, and the middle where the method knows it.
+  SALTUS_FN vec<Real, E::n> y(int k) const {
+    if (k == 0) return a_.s.y;
+    if (k == points - 1) return a_.s.y1;
+    const Real part = at(k), left = Real(1.0) - part, bulge = part * left;
+    vec<Real, E::n> r;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real change = a_.s.y1[i] - a_.s.y[i];
+      const Real begin = fma(a_.s.h, a_.s.f0()[i], -change), end = fma(a_.s.h, a_.s.f1()[i], -change);
+      r[i] = fma(bulge, fma(left, begin, -(part * end)), fma(part, change, a_.s.y[i]));
+      if constexpr (knows_middle<typename E::Method>) r[i] = fma(Real(16.0) * bulge * bulge, off_[i], r[i]);
+    });
+    return r;
+  }
+  /// The states at all points, for an estimate of the error: on the dense output where its order is high.
+  template <class System>
+  SALTUS_FN auto accurately(const System& system) const {
+    if constexpr (is_fine) {
+      const auto dense = interpolate<typename E::Method>(system, a_.s);
+      return [this, dense](int k) SALTUS_INLINE_LAMBDA { return k == 0 || k == points - 1 ? y(k) : dense(at(k)); };
+    } else {
+      return [this](int k) SALTUS_INLINE_LAMBDA { return y(k); };
+    }
+  }
+  /// On the straight line through those at the ends.
+  SALTUS_FN vec<Real, E::n> slope(int k, const vec<Real, E::n>& at_begin) const {
+    vec<Real, E::n> r;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = fma(at(k), a_.s.f1()[i] - at_begin[i], at_begin[i]); });
+    return r;
+  }
+  /// The lanes in which `answers(k)` are not the same at all points.
+  template <class Answers>
+  SALTUS_FN mask_of<Real> crosses(const Answers& answers) const {
+    auto before = answers(0);
+    auto r = mask_of<Real>::all(false);
+    for (int k = 1; k < points; ++k) {
+      const auto here = answers(k);
+      r = r | differ(before, here);
+      before = here;
+    }
+    return r;
+  }
+
+ private:
+  SALTUS_FN static Real at(int k) { return Real(k * (1.0 / (points - 1))); }
+};
+
+/// The change of M y in a step minus that by the weights of the divided step, for equations M dy/dt = f. The field at the ends is not that
+/// of the step itself: the stages of an implicit step may all lie on one side of a corner.
+template <class System, class States, class E, class Real, int n>
+SALTUS_FN vec<Real, n> defect_of_step(const System& system, const divided_step<E, Real>& points, const States& states,
+                                      Real h, const vec<Real, n>& change) {
+  auto r = change;
+  for (int k = 0; k < points.points; ++k) {
+    const auto y = states(k);
+    vec<Real, n> part;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { part[i] = y[i]; });
+    const auto f = system(points.t(k), part);
+    const Real weight = Real(-points.weight(k)) * h;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = fma(weight, f[i], r[i]); });
+  }
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(points.safety) * r[i]; });
+  return r;
+}
+
+/// The same with a mass matrix that may be singular: each row relative to the tolerances of its states.
+template <class States, class E, class Real>
+SALTUS_FN vec<Real, E::model_states> defect_with_mass(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                      const divided_step<E, Real>& points, const States& states,
+                                                      const tolerances<E, Real>& tol) {
+  constexpr int n = E::model_states;
+  const auto system = system_of_model(x, tol);
+  const auto m = system.mass();
+  const auto weight = system.weight(E::form::model_part(a.s.y1));
+  vec<Real, n> change, size;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    change[i] = size[i] = Real(0.0);
+    for (int j = 0; j < n; ++j) {
+      change[i] = fma(m[i][j], a.s.y1[j] - a.s.y[j], change[i]);
+      size[i] = fma(abs(m[i][j]), Real(1.0) / weight[j], size[i]);
+    }
+  });
+  auto r = defect_of_step(system, points, states, a.s.h, change);
+  each<n>([&](int i)
+              SALTUS_INLINE_LAMBDA { r[i] = select(size[i] > Real(0.0), r[i] / (size[i] * weight[i]), Real(0.0)); });
+  return r;
+}
+
+/// The error of steps across a corner: their defect, or, without a right-hand side, half of the change of slopes.
+template <class E, class Real>
+SALTUS_FN_COLD vec<Real, E::n> error_at_corner(const instance<E, Real>& x, const trial<E, Real>& a,
+                                               const divided_step<E, Real>& points, const tolerances<E, Real>& tol) {
+  const step_system<E, Real> whole{x.constants, &tol};
+  const auto states = points.accurately(whole);
+  vec<Real, E::n> error;
+  if constexpr (E::form::has_field || E::form::equations == equations::semi_explicit) {
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = a.s.y1[i] - a.s.y[i]; });
+    error = defect_of_step(whole, points, states, a.s.h, error);
+  } else {
+    constexpr bool has_slopes = E::keeps_derivative && !E::form::kinds::mass_is_singular;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+      error[i] = has_slopes ? Real(0.5) * a.s.h * (a.s.f1()[i] - x.f[i]) : Real(0.0);
+    });
+    if constexpr (E::form::equations == equations::with_mass) {
+      const auto of_model = defect_with_mass(x, a, points, states, tol);
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = of_model[i]; });
+    }
+  }
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    if (E::form::index(i % E::model_states) != 0) error[i] = Real(0.0);  // derivatives follow the states in blocks
+  });
+  return error;
+}
+
+/// The squared norm of an error at a corner. The time derivatives of derivatives jump there, so these count like states, even where their
+/// errors do not determine steps.
+template <class E, class Real>
+SALTUS_FN rough_of<Real> norm_at_corner_squared(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                const vec<Real, E::n>& error, const tolerances<E, Real>& tol) {
+  const Real squared = scaled_norm_squared<E::norm>(error, a.s.y, a.s.y1, tol.rtol, absolute_tolerances(x, tol));
+  if constexpr (E::gradient) {
+    // A gradient is the derivative of the steps, whose errors are of second order in h, and those of their derivatives of first order. So a
+    // step counts by the square of the tolerance, but not below rounding.
+    const Real finer = max(tol.rtol * tol.rtol, Real(1e-28) / (tol.rtol * tol.rtol));
+    return to_rough(squared / finer);
+  }
+  auto worst = to_rough(squared);
+  if constexpr (E::directions > 0 && E::judged == E::model_states)
+    for (int j = 0; j < E::directions; ++j) {
+      const Real size = size_of_direction(x, j);
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+        const int at = E::form::rate_index(i, j);
+        const Real scale = max(abs(a.s.y[i]), abs(a.s.y1[i])) + size * max(abs(a.s.y[at]), abs(a.s.y1[at]));
+        const auto part = to_rough(size * error[at] / fma(tol.rtol, scale, tol.atol[i]));
+        worst = max(worst, part * part);
+      });
+    }
+  return worst;
+}
+
+/// The squared error of steps that do not lie on one smooth piece of the model's equations; 0 for others.
+template <class E, class Real>
+SALTUS_FN rough_of<Real> error_at_corners_squared(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                  const tolerances<E, Real>& tol) {
+  const divided_step<E, Real> points(a);
+  const auto crosses = points.crosses(
+      [&](int k) SALTUS_INLINE_LAMBDA { return answers_at(x, points.t(k), points.y(k), points.slope(k, x.f)); });
+  if (!any(crosses)) return rough_of<Real>(0.0);
+  const auto error = error_at_corner(x, a, points, tol);
+  return select(to_rough(crosses), norm_at_corner_squared(x, a, error, tol), rough_of<Real>(0.0));
+}
+
+/// The answers of the comparisons in the model's outputs.
+template <class E, class Real>
+SALTUS_FN noted_answers<Real> answers_of_outputs(const instance<E, Real>& x, Real t, const vec<Real, E::n>& y) {
+  using number = watched<Real>;
+  noted_answers<Real> notes;
+  vec<number, E::model_states> at;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { at[i] = number(y[i], &notes); });
+  E::form::visit_outputs(number(t, &notes), at, x.constants);
+  return notes;
+}
+
+/// The differences of the integrals over a step from those by the weights of the divided step.
+template <class E, class Real>
+SALTUS_FN_COLD void find_defects(const instance<E, Real>& x, const trial<E, Real>& a,
+                                 const divided_step<E, Real>& points, const tolerances<E, Real>& tol,
+                                 errors_at_corners<E, Real>& error) {
+  const step_system<E, Real> system{x.constants, &tol};
+  const auto states = points.accurately(system);
+  constexpr int count = E::Method::quadratures, sums = stages<typename E::Method, Real, E::n>::sums;
+  each<sums>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = a.s.integral[i]; });
+  for (int k = 0; k < points.points; ++k) {
+    const auto q = quantities_at<E>(points.t(k), states(k), x.constants);
+    const Real weight = Real(-points.weight(k)) * a.s.h;
+    for (int i = 0; i < count; ++i) {
+      const Real change = q[i] - a.s.at_start[i];
+      error[i] = fma(weight, change, error[i]);
+      if (i < E::Method::squares) error[count + i] = fma(weight, change * change, error[count + i]);
+    }
+  }
+  each<sums>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = Real(points.safety) * error[i]; });
+}
+
+/// The errors of the integrals of outputs in steps that do not lie on one smooth piece of the outputs; 0 in others.
+template <class E, class Real>
+SALTUS_FN errors_at_corners<E, Real> integrals_at_corners(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                          const tolerances<E, Real>& tol) {
+  errors_at_corners<E, Real> error;
+  if constexpr (watches_corners_of_outputs<E>) {
+    const divided_step<E, Real> points(a);
+    const auto crosses =
+        points.crosses([&](int k) SALTUS_INLINE_LAMBDA { return answers_of_outputs(x, points.t(k), points.y(k)); });
+    constexpr int sums = stages<typename E::Method, Real, E::n>::sums;
+    each<sums>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = Real(0.0); });
+    if (any(crosses)) find_defects(x, a, points, tol, error);
+    each<sums>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = select(crosses, error[i], Real(0.0)); });
+  }
+  return error;
+}
+
+}  // namespace saltus

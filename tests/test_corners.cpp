@@ -1,0 +1,205 @@
+// Corners and jumps of right-hand sides that no guard announces (engine/corners.hpp), for every form that is looked at, by all kinds of
+// methods: integrals of |sin| and of a square wave against closed forms.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+#include "derivative_runs.hpp"
+#include "number/watched.hpp"
+
+namespace saltus::test {
+namespace {
+
+/// Integrals from 0 to u of |sin|, and of 1 where sin > 0.
+double of_corners(double u) {
+  const double halves = std::floor(u / std::numbers::pi), rest = u - halves * std::numbers::pi;
+  return 2.0 * halves + 1.0 - std::cos(rest);
+}
+double of_jumps(double u) {
+  const double turns = std::floor(u / (2.0 * std::numbers::pi)), rest = u - turns * 2.0 * std::numbers::pi;
+  return turns * std::numbers::pi + std::min(rest, std::numbers::pi);
+}
+
+/// An ensemble of waves, and the closed forms of their integrals.
+struct waves {
+  static constexpr std::size_t count = 200;
+  outcome of;
+  host::columns in;
+
+  waves(const std::string& form, const std::string& method, double rtol, const std::vector<std::string>& more = {})
+      : of(run(test_model(("rectified_" + form).c_str()),
+               with({"method=" + method, set("rtol", rtol), set("atol", rtol), fmt::format("sample.count={}", count),
+                     "sample.seed=3", "sample.w={uniform=[1,9]}", "sample.phase={uniform=[0,6.283]}"},
+                    more))),
+        in(inputs_of(of)) {}
+
+  double w(std::size_t i) const { return in.parameters[i]; }
+  double begin(std::size_t i) const { return in.parameters[count + i]; }
+  double end(std::size_t i) const { return 10.0 * w(i) + begin(i); }
+  double integral(double primitive(double), std::size_t i) const {
+    return (primitive(end(i)) - primitive(begin(i))) / w(i);
+  }
+};
+
+struct corners_case {
+  const char *form, *method;
+};
+class CornersOfForms : public testing::TestWithParam<corners_case> {};
+
+/// The error estimates alone are small by accident: errors were up to 30,000 tolerances by dp5, 300,000,000 by sdirk4, whose stages all lie
+/// behind a jump in the first quarter of a step.
+TEST_P(CornersOfForms, Cost300TolerancesAtMost) {
+  const auto [form, method] = GetParam();
+  const std::size_t x = std::string(form) == "mechanical" ? 2 : 0;
+  for (const double rtol : {1e-4, 1e-6, 1e-9}) {
+    const waves some(form, method, rtol);
+    for (std::size_t i = 0; i < waves::count; ++i) {
+      const auto final = [&](std::size_t q) { return some.of.final_state[q * waves::count + i]; };
+      const std::string what = fmt::format("rtol {}, w = {}, phase = {}", rtol, some.w(i), some.begin(i));
+      EXPECT_EQ(some.of.status[i], 0) << what;
+      EXPECT_NEAR(final(x), some.integral(of_corners, i), 300.0 * rtol) << what;
+      EXPECT_NEAR(final(x + 1), some.integral(of_jumps, i), 300.0 * rtol) << what;
+    }
+  }
+}
+std::string name_of_case(const testing::TestParamInfo<corners_case>& of) {
+  return std::string(of.param.form) + "_" + of.param.method;
+}
+INSTANTIATE_TEST_SUITE_P(Some, CornersOfForms,
+                         testing::Values(corners_case{"plain", "dp5"}, corners_case{"plain", "dop853"},
+                                         corners_case{"plain", "trapezoid"}, corners_case{"mass", "sdirk4"},
+                                         corners_case{"residual", "sdirk4"}, corners_case{"semi", "sdirk4"},
+                                         corners_case{"mechanical", "inflsdirk4"}),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Others, CornersOfForms,
+                         testing::Values(corners_case{"plain", "bs3"}, corners_case{"plain", "rkf45"},
+                                         corners_case{"plain", "rkf78"}, corners_case{"plain", "tsit5"},
+                                         corners_case{"plain", "rdpk510"}, corners_case{"plain", "sdirk4"},
+                                         corners_case{"plain", "esdirk4"}, corners_case{"plain", "rodas4"},
+                                         corners_case{"plain", "rodas5p"}, corners_case{"plain", "radau5"},
+                                         corners_case{"plain", "radau13"}, corners_case{"plain", "taylor12"},
+                                         corners_case{"mass", "rodas5p"}, corners_case{"residual", "radau5"},
+                                         corners_case{"semi", "radau5"}, corners_case{"mechanical", "dp5"}),
+                         name_of_case);
+
+/// Integrals of outputs: those of jumps were off by up to 1 by sdirk4 and radau5, whose stages may all lie on one side.
+TEST(Corners, OfIntegratedOutputsCost100TolerancesAtMost) {
+  for (const char* method : {"dp5", "dop853", "sdirk4", "radau5"})
+    for (const double rtol : {1e-4, 1e-6, 1e-9}) {
+      const waves some("outputs", method, rtol,
+                       {"output.reduce=['integral(rectified)','integral(square)','rms(rectified)']"});
+      for (std::size_t i = 0; i < waves::count; ++i) {
+        const auto reduced = [&](std::size_t k) { return some.of.reductions[waves::count * k + i]; };
+        const double w = some.w(i), end = some.end(i), begin = some.begin(i);
+        const std::string what = fmt::format("{} at {}, w = {}, phase = {}", method, rtol, w, begin);
+        EXPECT_NEAR(reduced(0), some.integral(of_corners, i), 100.0 * rtol) << what;
+        EXPECT_NEAR(reduced(1), some.integral(of_jumps, i), 100.0 * rtol) << what;
+        const double squares = 0.5 - (std::sin(2.0 * end) - std::sin(2.0 * begin)) / (40.0 * w);
+        EXPECT_NEAR(reduced(2), std::sqrt(squares), 100.0 * rtol) << what;
+      }
+    }
+}
+
+/// The derivatives of (integral of |sin(w t + phase)|) by w and phase. A step across a corner moved them by the root of the tolerance.
+TEST(Corners, LeaveDerivativesRight) {
+  const double w = 3.0, phase = 0.4, end = 10.0 * w + phase;
+  const double integral = (of_corners(end) - of_corners(phase)) / w;
+  const double by_w = (10.0 * std::fabs(std::sin(end)) - integral) / w;
+  const double by_phase = (std::fabs(std::sin(end)) - std::fabs(std::sin(phase))) / w;
+  const std::vector<std::string> at = {"rtol=1e-8", "atol=1e-8", "phase=0.4", "height=0.0"};
+  for (const char* method : {"dp5", "dop853", "sdirk4", "rodas5p"}) {
+    const auto r =
+        run(test_model("rectified_plain"),
+            with(at, {std::string("method=") + method, by({"w", "phase"}), "output.reduce=['integral(rectified)']"}));
+    EXPECT_STREQ(reason_of(r), "defined") << method;
+    expect_near(r.derivative(0, 0), by_w, 1e-5, method);
+    expect_near(r.derivative(0, 1), by_phase, 1e-5, method);
+    expect_near(reduced_by(r, 0, 0), by_w, 1e-5, method);
+    expect_near(reduced_by(r, 0, 1), by_phase, 1e-5, method);
+    const auto g = run(test_model("rectified_plain"),
+                       with(at, {std::string("method=") + method, "gradient.parameters=['w','phase']",
+                                 "gradient.of={'integral(rectified)'=1.0}"}));
+    expect_near(g.gradient[1], by_w, 3e-5, method);
+    expect_near(g.gradient[2], by_phase, 3e-5, method);
+  }
+}
+
+/// A jump whose time moves has no derivative without a guard, and says so.
+TEST(Corners, AtJumpsThatMoveAreWithoutDerivatives) {
+  const auto reason = [](const std::string& model, const std::vector<std::string>& settings) {
+    return std::string(reason_of(run(test_model(model.c_str()), with({"rtol=1e-7"}, settings))));
+  };
+  for (const char* form : {"plain", "mass", "residual", "semi", "mechanical"}) {
+    const std::string model = std::string("rectified_") + form;
+    EXPECT_EQ(reason(model, {"method=esdirk4", by({"w"})}), "jump") << form;
+    EXPECT_EQ(reason(model, {"method=esdirk4", "height=0.0", by({"w"})}), "defined") << form;
+  }
+  EXPECT_EQ(reason("rectified_plain", {by({"height"})}), "defined");
+  EXPECT_EQ(reason("switched_on", {by({"onset"})}), "jump");
+  EXPECT_EQ(reason("switched_on", {"method=taylor12", by({"onset"})}), "jump");
+  EXPECT_EQ(reason("switched_on", {"step=0.01", by({"onset"})}), "jump");
+  EXPECT_EQ(reason("switched_on", {"onset=20.0", by({"onset"})}), "defined");
+  EXPECT_EQ(reason("switched_on", {"gradient.parameters=['onset']", "gradient.of={final_x=1.0}"}), "jump");
+  // Of outputs, only if their integrals are results.
+  const std::vector<std::string> output_jumps = {"method=dp5", "height=0.5", "phase=0.4", by({"phase"})};
+  EXPECT_EQ(reason("rectified_outputs", with(output_jumps, {"output.reduce=['mean(square)']"})), "jump");
+  EXPECT_EQ(reason("rectified_outputs", with(output_jumps, {"output.reduce=['mean(rectified)']"})), "defined");
+}
+
+/// The same of one at a fixed time: (x(10) - its limit) decays from onset on.
+TEST(Corners, AtFixedJumpsHaveDerivatives) {
+  const double gain = 3.0, onset = 3.3, k = 0.1 * gain, low = 0.3 / k, high = 10.0;
+  const double until = low * (1.0 - std::exp(-k * onset)), decay = std::exp(-k * (10.0 - onset));
+  const double until_by_k = -low / k * (1.0 - std::exp(-k * onset)) + low * onset * std::exp(-k * onset);
+  const double by_gain = 0.1 * (until_by_k * decay - (10.0 - onset) * (until - high) * decay);
+  const auto r = run(test_model("switched_on"), {"rtol=1e-9", "atol=1e-9", by({"gain"})});
+  EXPECT_STREQ(reason_of(r), "defined");
+  EXPECT_NEAR(r.derivative(0, 0), by_gain, 1e-7);
+  const auto g = run(test_model("switched_on"),
+                     {"rtol=1e-9", "atol=1e-9", "gradient.parameters=['gain']", "gradient.of={final_x=1.0}"});
+  EXPECT_STREQ(reason_of(g), "defined");
+  EXPECT_NEAR(g.gradient[1], by_gain, 1e-6);
+}
+
+/// Numbers that note answers have the values of plain ones, and other notes where an answer is another.
+TEST(Watched, NotesEachAnswer) {
+  using Real = pack<double, 4>;
+  const auto notes_at = [](double a, double b, double& value) {
+    noted_answers<Real> notes;
+    const watched<Real> x(Real(a), &notes), y(Real(b), &notes);
+    const auto r = abs(x) + max(x, 2.0) + min(y, x) + floor(y) + sign(x * y) + copysign(3.0, y) + pow(y * y + 1.0, x) +
+                   select(x > y, sin(x), 1.0) + fma(x, y, atan2(x, 2.0));
+    value = r.value.get(2);
+    return notes;
+  };
+  const auto plain_at = [](double a, double b) {
+    const Real x(a), y(b);
+    const auto r = abs(x) + max(x, Real(2.0)) + min(y, x) + floor(y) + sign(x * y) + copysign(Real(3.0), y) +
+                   pow(y * y + Real(1.0), x) + select(x > y, sin(x), Real(1.0)) + fma(x, y, atan2(x, Real(2.0)));
+    return r.get(2);
+  };
+  double value = 0.0;
+  const auto here = notes_at(1.0, 0.5, value);
+  EXPECT_EQ(value, plain_at(1.0, 0.5));
+  EXPECT_TRUE(none(differ(here, notes_at(1.1, 0.6, value))));
+  EXPECT_EQ(value, plain_at(1.1, 0.6));
+  for (const auto [a, b] : {std::pair{-1.0, -1.5}, {2.5, 0.5}, {0.4, 0.5}, {1.2, 1.1}, {1.0, -0.5}}) {
+    EXPECT_TRUE(all(differ(here, notes_at(a, b, value)))) << a << " " << b;
+    EXPECT_EQ(value, plain_at(a, b));
+  }
+  // Of numbers with a derivative, answers that do not move are not noted.
+  using moving = dual<Real>;
+  const auto of_moving = [](double a, double rate) {
+    noted_answers<Real> notes;
+    const watched<moving> x(moving(Real(a), Real(rate)), &notes);
+    static_cast<void>(max(x, 2.0));
+    return notes;
+  };
+  EXPECT_TRUE(all(differ(of_moving(1.0, 0.1), of_moving(3.0, 0.1))));
+  EXPECT_TRUE(none(differ(of_moving(1.0, 0.0), of_moving(3.0, 0.0))));
+}
+
+}  // namespace
+}  // namespace saltus::test
