@@ -43,9 +43,16 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   } else {
     const auto& atol = absolute_tolerances(x, tol);
     a.error2 = to_rough(error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol));
-    if constexpr (E::follows_interpolant)
-      a.error2 =
-          max(a.error2, to_rough(scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol)));
+    crossed_corners<Real> corners{mask_of<Real>::all(false), rough_of<Real>(0.0)};
+    if constexpr (watches_corners<E>) {
+      corners = corners_in(x, a, tol);
+      a.error2 = max(a.error2, corners.error2);
+    }
+    if constexpr (E::follows_interpolant) {
+      const auto within = to_rough(scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol));
+      const auto jumps = jumps_within(x, a, corners.where, tol);
+      a.error2 = max(a.error2, select(to_rough(jumps), rough_of<Real>(0.0), within));
+    }
     if constexpr (E::quantities::any_output) a.parts = change_of_parts(x, a.s, tol);
     if constexpr (E::quantities::count > 0)
       a.error2 =
@@ -56,7 +63,6 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.constants);
   if constexpr (E::guards_in_error && !E::fixed_steps)
     a.error2 = max(a.error2, to_rough(guard_error_squared(x, a, tol.rtol)));
-  if constexpr (watches_corners<E>) a.error2 = max(a.error2, error_at_corners_squared(x, a, tol));
   if constexpr (detects_on_series<E> && !E::fixed_steps)
     if (const auto bends = leaves_series(x, a); any(bends))
       a.error2 = max(a.error2, select(to_rough(bends), error_of_series_squared(x, a, tol), rough_of<Real>(0.0)));

@@ -41,10 +41,10 @@ SALTUS_FN noted_answers<Real> answers_at(const instance<E, Real>& x, Real t, con
   return notes;
 }
 
-/// A step and points that divide it into equal parts, with the weights of Newton and Cotes: one point, of Simpson's rule, or four. With steps
-/// that grow five times at most, four points show the first of two jumps that are further apart than the last step was; methods of many
-/// stages see it themselves. Four points and a dense output of high order leave the long steps of such methods across smooth corners, as that
-/// of v |v|; they see less of a jump, so the error counts four times.
+/// A step and points that divide it into equal parts, with the weights of Newton and Cotes: one point, of Simpson's rule, or four where the
+/// method has few stages. Over flat pieces steps grow eight times at once, and stages or points must see a pulse that lies within. Four
+/// points on a dense output of high order spare the long steps of such methods at smooth corners, as that of v |v|; they see less of a jump,
+/// so the error counts four times.
 template <class E, class Real>
 class divided_step {
   static constexpr bool is_fine = E::Method::dense_order >= 7;
@@ -209,16 +209,31 @@ SALTUS_FN rough_of<Real> norm_at_corner_squared(const instance<E, Real>& x, cons
   return worst;
 }
 
-/// The squared error of steps that do not lie on one smooth piece of the model's equations; 0 for others.
+/// The lanes whose step does not lie on one smooth piece of the model's equations, and their squared errors; 0 in others.
+template <class Real>
+struct crossed_corners {
+  mask_of<Real> where;
+  rough_of<Real> error2;
+};
 template <class E, class Real>
-SALTUS_FN rough_of<Real> error_at_corners_squared(const instance<E, Real>& x, const trial<E, Real>& a,
-                                                  const tolerances<E, Real>& tol) {
+SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const trial<E, Real>& a,
+                                           const tolerances<E, Real>& tol) {
   const divided_step<E, Real> points(a);
   const auto crosses = points.crosses(
       [&](int k) SALTUS_INLINE_LAMBDA { return answers_at(x, points.t(k), points.y(k), points.slope(k, x.f)); });
-  if (!any(crosses)) return rough_of<Real>(0.0);
+  if (!any(crosses)) return {crosses, rough_of<Real>(0.0)};
   const auto error = error_at_corner(x, a, points, tol);
-  return select(to_rough(crosses), norm_at_corner_squared(x, a, error, tol), rough_of<Real>(0.0));
+  return {crosses, select(to_rough(crosses), norm_at_corner_squared(x, a, error, tol), rough_of<Real>(0.0))};
+}
+
+/// True where no dense output can be accurate: in a step across a jump of an algebraic state. Its length is the error of the jump's time.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> jumps_within(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> crosses,
+                                     const tolerances<E, Real>& tol) {
+  constexpr bool has_algebraic_states = E::form::highest_index > 0 || E::form::kinds::mass_is_singular;
+  constexpr double part = 0x1p-3;
+  if constexpr (has_algebraic_states) return crosses & (abs(a.s.h) <= Real(part) * tol.rtol * (x.t_end - x.t_begin));
+  else return mask_of<Real>::all(false);
 }
 
 /// The answers of the comparisons in the model's outputs.

@@ -481,6 +481,8 @@ def test_discrete_variables_begin_as_they_are_given(valve):
     assert list(ds["initial_seated"].values) == [0, 1]
     log = ds.saltus.events(1)
     assert float(log["event_time"][0]) == pytest.approx(0.125, rel=1e-12)
+    with pytest.raises(saltus.SpecError, match="instance 2: is not in the result; it has 2"):
+        ds.saltus.events(2)
     again = ds.saltus.rerun(1)
     for name in ("final_lift", "final_pressure", "final_seated", "steps"):
         assert float(again[name]) == float(ds[name][1])

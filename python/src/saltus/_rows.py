@@ -43,6 +43,9 @@ def events_of(ds: xr.Dataset, instance: int) -> xr.Dataset:
     """The rows of the event log that belong to one instance."""
     if "event_instance" not in ds:
         raise SpecError("the result has no events: run it with events=True")
+    known = ds["instance"].values if "instance" in ds else range(ds.sizes.get("instance", instance + 1))
+    if instance not in known:
+        raise SpecError(f"instance {instance}: is not in the result; it has {np.size(known)}")
     log = ds[[name for name, v in ds.variables.items() if v.dims == ("event",)]]
     return log.isel(event=np.flatnonzero(ds["event_instance"].values == instance))
 

@@ -327,7 +327,7 @@ class Symbolic:
     # ---- equations
 
     def equation(self, state: "sympy.Symbol", rate: Any) -> None:
-        """The time derivative of a state."""
+        """The time derivative of a state. Another one for the same state takes its place."""
         self._must_be(state, "state")
         self._rates[state] = self._number(rate)
 
