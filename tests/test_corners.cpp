@@ -140,6 +140,8 @@ TEST(Corners, AtJumpsThatMoveAreWithoutDerivatives) {
   EXPECT_EQ(reason("switched_on", {by({"onset"})}), "jump");
   EXPECT_EQ(reason("switched_on", {"method=taylor12", by({"onset"})}), "jump");
   EXPECT_EQ(reason("switched_on", {"step=0.01", by({"onset"})}), "jump");
+  EXPECT_EQ(reason("rectified_mass", {"method=rodas5p", by({"w"})}), "jump");
+  EXPECT_EQ(reason("rectified_mass", {"method=rodas5p", "height=0.0", by({"w"})}), "defined");
   EXPECT_EQ(reason("switched_on", {"onset=20.0", by({"onset"})}), "defined");
   EXPECT_EQ(reason("switched_on", {"gradient.parameters=['onset']", "gradient.of={final_x=1.0}"}), "jump");
   // Of outputs, only if their integrals are results.

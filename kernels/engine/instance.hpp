@@ -230,7 +230,8 @@ struct engine {
   /// True if the time derivative at accepted points is used: for guards and observations, or for the next step.
   static constexpr bool keeps_derivative =
       ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock ||
-      (directions > 0 && (form::time_events > 0 || form::tables > 0 || has_constraints<form> || form::lyapunov));
+      (directions > 0 && (form::time_events > 0 || form::tables > 0 || has_constraints<form> || form::lyapunov ||
+                          smoothness_of<Model>.equations == smoothness::piecewise));
 
   /// True if the dense output is used, so that its error is kept within the tolerance. The ends of a step do not show this error: at them
   /// stiff components follow the solution for any step size.

@@ -53,14 +53,16 @@ struct moving_answers {
   }
 };
 
-/// Direction j of the derivatives.
+/// Direction j of the derivatives in a step to (y, rate). Those at both ends are added: at the start they may be zero.
 template <class E, class Real>
-SALTUS_FN moving_answers<E, Real> moving_answers_along(const instance<E, Real>& x, int j) {
+SALTUS_FN moving_answers<E, Real> moving_answers_along(const instance<E, Real>& x, const vec<Real, E::n>& y,
+                                                       const vec<Real, E::n>& rate, int j) {
   moving_answers<E, Real> r;
   r.held = E::form::template lift_held<Real, 1>(x.constants, j);
   for (int i = 0; i < E::model_states; ++i) {
-    r.rate_of_state[i] = x.y[E::form::rate_index(i, j)];
-    r.rate_of_slope[i] = x.f[E::form::rate_index(i, j)];
+    const int at = E::form::rate_index(i, j);
+    r.rate_of_state[i] = x.y[at] + y[at];
+    r.rate_of_slope[i] = x.f[at] + rate[at];
   }
   return r;
 }
@@ -139,7 +141,7 @@ SALTUS_FN_COLD void look_at_crossed(instance<E, Real>& x, Real t, const vec<Real
   };
   if constexpr (E::gradient) look(detail::moving_answers_of_gradient(x, run.settings));
   else
-    for (int j = 0; j < E::directions; ++j) look(detail::moving_answers_along(x, j));
+    for (int j = 0; j < E::directions; ++j) look(detail::moving_answers_along(x, y, rate, j));
   undefine(x, jumps & moves, sensitivity::jump);
 }
 
