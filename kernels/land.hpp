@@ -20,7 +20,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
                        const tolerances<E, Real>& tol, const Run& run) {
   if constexpr (E::gradient) run.events.keep_landing(x, p, where & (p.t > x.t));
   const auto before_end = mask_of<Real>::all(false);
-  look_for_unguarded_jumps_before_event(x, p.t, p.y, p.s.f1(), where, tol, run);
+  look_for_unguarded_jumps(x, p.t, p.y, p.s.f1(), where, tol, run);
   accept_point(x, step_end<E, Real>{p.s, p.t, p.y, {p.g}}, p.t, before_end, where, tol, run);
   if constexpr (!E::keeps_derivative)
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], p.s.f1()[i]); });

@@ -41,24 +41,21 @@ SALTUS_FN noted_answers<Real> answers_at(const instance<E, Real>& x, Real t, con
   return notes;
 }
 
-/// A step and points that divide it into equal parts, with the weights of Newton and Cotes: one point, of Simpson's rule, or four where the
-/// method has few stages. Over flat pieces steps grow eight times at once, and stages or points must see a pulse that lies within. Four
-/// points on a dense output of high order spare the long steps of such methods at smooth corners, as that of v |v|; they see less of a jump,
-/// so the error counts four times.
+/// A step and four points that divide it into equal parts, with the weights of Newton and Cotes. Over flat pieces steps grow eight times at
+/// once, and points or stages must see a pulse that lies within. An error counts several times: the points see a part of it, too.
 template <class E, class Real>
 class divided_step {
+  /// A dense output of high order spares the long steps of such methods at smooth corners, as that of v |v|.
   static constexpr bool is_fine = E::Method::dense_order >= 7;
-  static constexpr int inner = is_fine || E::Method::stages <= 4 ? 4 : 1;
   const trial<E, Real>& a_;
   vec<Real, E::n> off_;  ///< the middle minus that of the cubic through the ends
 
  public:
-  static constexpr int points = inner + 2;
-  static constexpr double safety = is_fine ? 4.0 : 1.0;
+  static constexpr int points = 6;
+  static constexpr double safety = 4.0;
   SALTUS_FN static constexpr double weight(int k) {
-    constexpr double simpson[] = {1.0 / 6, 4.0 / 6, 1.0 / 6};
-    constexpr double six[] = {19.0 / 288, 75.0 / 288, 50.0 / 288, 50.0 / 288, 75.0 / 288, 19.0 / 288};
-    return inner == 1 ? simpson[k] : six[k];
+    constexpr double of[] = {19.0 / 288, 75.0 / 288, 50.0 / 288, 50.0 / 288, 75.0 / 288, 19.0 / 288};
+    return of[k];
   }
 
   SALTUS_FN explicit divided_step(const trial<E, Real>& a) : a_(a) {
@@ -196,6 +193,11 @@ SALTUS_FN rough_of<Real> norm_at_corner_squared(const instance<E, Real>& x, cons
     return to_rough(squared / finer);
   }
   auto worst = to_rough(squared);
+  if constexpr (E::directions > 0) {
+    // So short that a jump of the slopes differs from their change (event/unguarded_jumps.hpp).
+    const auto part = to_rough(a.s.h / (Real(0x1p-10) * sqrt(tol.rtol) * (x.t_end - x.t_begin)));
+    worst = max(worst, part * part);
+  }
   if constexpr (E::directions > 0 && E::judged == E::model_states)
     for (int j = 0; j < E::directions; ++j) {
       const Real size = size_of_direction(x, j);

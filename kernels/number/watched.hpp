@@ -9,13 +9,18 @@
 
 namespace saltus {
 
-/// The answers that a function has given so far, as one integer per lane. The last twenty answers count.
+/// The answers that a function has given so far, as one integer per lane.
 template <class Real>
 struct noted_answers {
   using integer = typename real_traits<Real>::integer;
   integer of = integer(0);
 
-  SALTUS_FN void add(integer answer) { of = (of.shift_left(3) - of) ^ answer; }  // 7 is odd: no bit is lost
+  SALTUS_FN void add(mask_of<Real> answer) { add(select(answer, integer(1), integer(2))); }
+  /// A turn by seven places, with the sign in all places above. Of the last 64 answers (floats: 32), none that change together cancel.
+  SALTUS_FN void add(integer answer) {
+    constexpr int bits = 8 * sizeof(scalar_of<Real>), places = 7;
+    of = of.shift_left(places) ^ of.shift_right(bits - places) ^ answer;
+  }
   SALTUS_FN friend mask_of<Real> differ(const noted_answers& a, const noted_answers& b) { return a.of != b.of; }
 };
 
@@ -105,12 +110,11 @@ struct watched {
   SALTUS_FN friend watched operator-(const watched& a) { return {-a.value, a.notes}; }
   SALTUS_FN friend watched operator+(const watched& a) { return a; }
 
-#define SALTUS_COMPARISON(op)                                                                    \
-  SALTUS_FN friend mask_type operator op(const watched& a, const watched& b) {                   \
-    const auto answer = a.value op b.value;                                                      \
-    if (auto* const notes = a.notes_with(b); notes != nullptr)                                   \
-      notes->add(bits(select(detail::moves(a.value - b.value) & answer, Real(1.0), Real(2.0)))); \
-    return answer;                                                                               \
+#define SALTUS_COMPARISON(op)                                                                                         \
+  SALTUS_FN friend mask_type operator op(const watched& a, const watched& b) {                                        \
+    const auto answer = a.value op b.value;                                                                           \
+    if (auto* const notes = a.notes_with(b); notes != nullptr) notes->add(detail::moves(a.value - b.value) & answer); \
+    return answer;                                                                                                    \
   }
   SALTUS_COMPARISON(<)
   SALTUS_COMPARISON(<=)
