@@ -154,7 +154,7 @@ SALTUS_FN vec<Real, E::model_states> defect_with_mass(const instance<E, Real>& x
   return r;
 }
 
-/// The error of steps across a corner: their defect, or, without a right-hand side, half of the change of slopes.
+/// The error of steps across a corner: their defect, or, without a right-hand side, the change of slopes.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::n> error_at_corner(const instance<E, Real>& x, const trial<E, Real>& a,
                                                const divided_step<E, Real>& points, const tolerances<E, Real>& tol) {
@@ -166,9 +166,7 @@ SALTUS_FN_COLD vec<Real, E::n> error_at_corner(const instance<E, Real>& x, const
     error = defect_of_step(whole, points, states, a.s.h, error);
   } else {
     constexpr bool has_slopes = E::keeps_derivative && !E::form::kinds::mass_is_singular;
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-      error[i] = has_slopes ? Real(0.5) * a.s.h * (a.s.f1()[i] - x.f[i]) : Real(0.0);
-    });
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = has_slopes ? a.s.h * (a.s.f1()[i] - x.f[i]) : Real(0.0); });
     if constexpr (E::form::equations == equations::with_mass) {
       const auto of_model = defect_with_mass(x, a, points, states, tol);
       each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = of_model[i]; });
