@@ -152,7 +152,7 @@ TEST(Corners, AtJumpsThatMoveAreWithoutDerivatives) {
   for (const char* method : {"dp5", "rodas5p", "taylor16"})
     EXPECT_EQ(reason("asked_state", {std::string("method=") + method, by({"level"})}), "jump") << method;
   EXPECT_EQ(reason("asked_state", {"by_guard=1.0", by({"level"})}), "defined");
-  // Of outputs, only if their integrals are results.
+  // A jump of an output counts only if its integral is a result.
   const std::vector<std::string> output_jumps = {"method=dp5", "height=0.5", "phase=0.4", by({"phase"})};
   EXPECT_EQ(reason("rectified_outputs", with(output_jumps, {"output.reduce=['mean(square)']"})), "jump");
   EXPECT_EQ(reason("rectified_outputs", with(output_jumps, {"output.reduce=['mean(rectified)']"})), "defined");
@@ -207,7 +207,7 @@ TEST(Watched, NotesEachAnswer) {
     return notes;
   };
   EXPECT_TRUE(all(differ(many(1.0), many(-1.0))));
-  // Of numbers with a derivative, answers that do not move are not noted.
+  // The derivative of a number decides: an answer that does not move is not noted.
   using moving = dual<Real>;
   const auto of_moving = [](double a, double rate) {
     noted_answers<Real> notes;

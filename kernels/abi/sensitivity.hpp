@@ -47,7 +47,7 @@ inline constexpr sensitivity_row sensitivity_table[] = {
     {sensitivity::data_missed, "data_missed", "the instance ended before the time of a datum, or began after it"},
     {sensitivity::jump, "jump",
      "a right-hand side jumped at a time that moves, and no guard announced it: add a guard where the condition of its "
-     "select, sign or floor changes"},
+     "select, sign or floor changes, and ask at.above(guard) in place of the state"},
 };
 
 inline constexpr int sensitivity_count = sizeof(sensitivity_table) / sizeof(sensitivity_table[0]);

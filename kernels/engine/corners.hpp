@@ -41,8 +41,8 @@ SALTUS_FN noted_answers<Real> answers_at(const instance<E, Real>& x, Real t, con
   return notes;
 }
 
-/// A step and four points that divide it into equal parts, with the weights of Newton and Cotes. Over flat pieces steps grow eight times at
-/// once, and points or stages must see a pulse that lies within. An error counts several times: the points see a part of it, too.
+/// A step and four points that divide it into equal parts, with the weights of Newton and Cotes. A step over a flat piece may be eight times as
+/// long as the one before, and points or stages must see a pulse within it. `safety` multiplies the error, of which the points see a part.
 template <class E, class Real>
 class divided_step {
   /// A dense output of high order spares the long steps of such methods at smooth corners, as that of v |v|.
@@ -185,15 +185,17 @@ SALTUS_FN rough_of<Real> norm_at_corner_squared(const instance<E, Real>& x, cons
                                                 const vec<Real, E::n>& error, const tolerances<E, Real>& tol) {
   const Real squared = scaled_norm_squared<E::norm>(error, a.s.y, a.s.y1, tol.rtol, absolute_tolerances(x, tol));
   if constexpr (E::gradient) {
-    // A gradient is the derivative of the steps, whose errors are of second order in h, and those of their derivatives of first order. So a
-    // step counts by the square of the tolerance, but not below rounding.
-    const Real finer = max(tol.rtol * tol.rtol, Real(1e-28) / (tol.rtol * tol.rtol));
+    // A gradient is the derivative of the steps. Its error at a corner is of first order in h where theirs is of second order. So a step is
+    // judged by the square of the tolerance, but not below rounding.
+    constexpr double rounding = 1e-14;
+    const Real finer = max(tol.rtol * tol.rtol, Real(rounding * rounding) / (tol.rtol * tol.rtol));
     return to_rough(squared / finer);
   }
   auto worst = to_rough(squared);
   if constexpr (E::directions > 0) {
-    // So short that a jump of the slopes differs from their change (event/unguarded_jumps.hpp).
-    const auto part = to_rough(a.s.h / (Real(0x1p-10) * sqrt(tol.rtol) * (x.t_end - x.t_begin)));
+    // A step as short as this shows a jump of the slopes beside their change (event/unguarded_jumps.hpp).
+    constexpr double share_of_span = 0x1p-10;
+    const auto part = to_rough(a.s.h / (Real(share_of_span) * sqrt(tol.rtol) * (x.t_end - x.t_begin)));
     worst = max(worst, part * part);
   }
   if constexpr (E::directions > 0 && E::judged == E::model_states)

@@ -67,7 +67,7 @@ SALTUS_FN moving_answers<E, Real> moving_answers_along(const instance<E, Real>& 
   return r;
 }
 
-/// Of a gradient: all of its parameters and all states move, none like another.
+/// The direction of a gradient, in which all of its parameters and all states move, at rates that do not cancel.
 template <class E, class Real>
 SALTUS_FN moving_answers<E, Real> moving_answers_of_gradient(const instance<E, Real>& x,
                                                              const abi::settings& settings) {

@@ -9,6 +9,9 @@
 //     implicit_rhs(t, y, constants)                     for a form whose equations for implicit methods differ from its field: their f
 //     residual(t, y, dy, constants)                     F(t, y, dy), over any Value: the equations that implicit methods solve
 //     mass(constants)               the constant mass matrix; `equations` is with_mass
+//     visit_equations(t, y, dy, constants), visit_outputs(t, y, constants)      the model's own functions, without a result, for numbers
+//                                   that note what happens in them (number/watched.hpp); y and dy are the model's states
+//     integrates_output(i)          output i is integrated as a state; integrates_outputs: some output is
 //     guard_values, guards_along    guards, and their time derivatives g' = g_t + g_y f along f
 //
 //     model_states, model_part(y)   the model's own states, the first ones of `states`: a form may integrate more behind them

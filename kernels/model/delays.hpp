@@ -89,13 +89,6 @@ class past_memory {
   T* numbers_;
 };
 
-/// The number inside a number with derivatives.
-template <class Value>
-SALTUS_FN auto without_derivatives(const Value& x) {
-  if constexpr (requires { x.value; }) return without_derivatives(x.value);
-  else return x;
-}
-
 /// The past of an instance as a step sees it, constant through the step; empty for models without delays.
 template <class Model, class Real>
 struct past_of {};
@@ -129,7 +122,7 @@ requires(kinds<Model>::delay_count > 0 && is_number<T>) struct past_of<Model, pa
   template <class Value>
   SALTUS_FN Value value(int i, int k, const Value& t, const parameters& p) const {
     const Value then = t - Value(lag[k]);
-    const Real time = without_derivatives(then);
+    const Real time = value_alone(then);
     const T* of_lane[W];
     Real start, inverse;
     auto before = mask_of<Real>::all(false);

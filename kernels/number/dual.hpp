@@ -20,6 +20,13 @@ template <class Real, int N>
 struct inside<dual<Real, N>> {
   using type = Real;
 };
+/// The number inside a number with derivatives.
+template <class Value>
+SALTUS_FN auto value_alone(const Value& x) {
+  if constexpr (requires { x.value; }) return value_alone(x.value);
+  else return x;
+}
+
 /// True if Constant is a number type two or more levels inside Real.
 template <class Real, class Constant>
 inline constexpr bool is_deep_inside = false;

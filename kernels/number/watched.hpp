@@ -16,7 +16,7 @@ struct noted_answers {
   integer of = integer(0);
 
   SALTUS_FN void add(mask_of<Real> answer) { add(select(answer, integer(1), integer(2))); }
-  /// A turn by seven places, with the sign in all places above. Of the last 64 answers (floats: 32), none that change together cancel.
+  /// Turns the sum by seven places; the sign fills those above. Changes of several of the last 64 answers (floats: 32) do not cancel.
   SALTUS_FN void add(integer answer) {
     constexpr int bits = 8 * sizeof(scalar_of<Real>), places = 7;
     of = of.shift_left(places) ^ of.shift_right(bits - places) ^ answer;
@@ -25,21 +25,12 @@ struct noted_answers {
 };
 
 namespace detail {
-template <class Real>
-SALTUS_FN Real value_alone(Real x) {
-  return x;
-}
-template <class Real>
-SALTUS_FN Real value_alone(const dual<Real>& x) {
-  return x.value;
-}
-template <class Real>
-SALTUS_FN mask_of<Real> moves(Real) {
-  return mask_of<Real>::all(true);
-}
-template <class Real>
-SALTUS_FN mask_of<Real> moves(const dual<Real>& x) {
-  return x.d[0] != Real(0.0);
+/// True where a number changes along its direction; one without derivatives counts as changing.
+template <class Number>
+SALTUS_FN mask_of<Number> moves(const Number& x) {
+  using Real = decltype(value_alone(x));
+  if constexpr (is_same<Number, Real>) return mask_of<Number>::all(true);
+  else return x.d[0] != Real(0.0);
 }
 }  // namespace detail
 
