@@ -41,15 +41,18 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
   if constexpr (E::fixed_steps) {
     a.error2 = rough_of<Real>(0.0);
   } else {
-    const auto& atol = absolute_tolerances(x, tol);
-    a.error2 = to_rough(error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol));
+    a.error2 = to_rough(of_what_counts(x, tol, [&](const auto& atol) SALTUS_INLINE_LAMBDA {
+      return error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol);
+    }));
     crossed_corners<Real> corners{mask_of<Real>::all(false), rough_of<Real>(0.0)};
     if constexpr (watches_corners<E>) {
       corners = corners_in(x, a, tol);
       a.error2 = max(a.error2, corners.error2);
     }
     if constexpr (E::follows_interpolant) {
-      const auto within = to_rough(scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol));
+      const auto within = to_rough(of_what_counts(x, tol, [&](const auto& atol) SALTUS_INLINE_LAMBDA {
+        return scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol);
+      }));
       const auto jumps = jumps_within(x, a, corners.where, tol);
       a.error2 = max(a.error2, select(to_rough(jumps), rough_of<Real>(0.0), within));
     }
@@ -135,7 +138,8 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
   using Method = typename E::Method;
   const step_system<E, Real> system{x.constants, &tol};
   auto s = series_from<Method>(system, x.t, x.y, x.f);
-  const Real reach = longest_step<Method, E::norm>(s, tol.rtol, absolute_tolerances(x, tol));
+  const Real reach = of_what_counts(
+      x, tol, [&](const auto& atol) SALTUS_INLINE_LAMBDA { return longest_step<Method, E::norm>(s, tol.rtol, atol); });
   auto beyond = h > reach;
   s.h = select(beyond, reach, h);
   const Real within = s.h;
@@ -255,6 +259,20 @@ SALTUS_FN void explain_failure(instance<E, Real>& x, const trial<E, Real>& a, ma
   coordinates_check<E>::explain(x, a, where, tol);
 }
 
+/// Marks derivatives that count in the choice of steps and are not finite however short the step, where the states are finite: they no
+/// longer count. Returns these lanes.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> leaves_out_derivatives(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
+  if constexpr (E::judged > E::model_states && E::directions > 0) {
+    finiteness<Real> states;
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { states.add(a.s.y1[i]); });
+    const auto left_out = where & states.all() & (x.constants.undefined == Real(0.0));
+    undefine(x, left_out, sensitivity::not_finite);
+    return left_out;
+  }
+  return mask_of<Real>::all(false);
+}
+
 /// Applies the controller to a trial, for the lanes in `where`; a lane that cannot continue gets its terminal status. Returns the lanes
 /// that cannot because they stand at a wall: this is an event.
 template <class E, class Real>
@@ -285,6 +303,7 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
       too_small = too_small & !at_wall;
       explain_failure(x, a, too_small, tol);
       const auto finite = from_rough<Real>(a.error2 < rough_of<Real>(beyond_any_error));
+      too_small = too_small & !leaves_out_derivatives(x, a, too_small & !finite);
       solver_check<E>::explain(x, a, too_small & finite, tol);
       end_where(x.status, too_small & !finite, status::not_finite);
       end_where(x.status, too_small, status::step_too_small);

@@ -85,6 +85,16 @@ INSTANTIATE_TEST_SUITE_P(Others, CornersOfForms,
                                          corners_case{"semi", "radau5"}, corners_case{"mechanical", "dp5"}),
                          name_of_case);
 
+/// No term of a series shows a jump: where the field was constant, the first step was the whole span, and a sixth of the waves were lost.
+TEST(Corners, OfSeriesAlone) {
+  for (const char* method : {"taylor8", "taylor20"})
+    for (const double rtol : {1e-4, 1e-9}) {
+      const waves some("alone", method, rtol);
+      for (std::size_t i = 0; i < waves::count; ++i)
+        EXPECT_NEAR(some.of.final_state[i], some.integral(of_jumps, i), 30.0 * rtol) << method << ' ' << rtol << ' ' << i;
+    }
+}
+
 /// Integrals of outputs: those of jumps were off by up to 1 by sdirk4 and radau5, whose stages may all lie on one side.
 TEST(Corners, OfIntegratedOutputsCost100TolerancesAtMost) {
   for (const char* method : {"dp5", "dop853", "sdirk4", "radau5"})

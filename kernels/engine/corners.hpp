@@ -17,11 +17,11 @@ inline constexpr bool notes_answers = [] {
           (E::form::integrates_outputs && is.outputs == smoothness::piecewise));
 }();
 
-/// True if the errors of steps across corners are estimated. Series are compared with the field within every step. The rates of algebraic
-/// states may be infinite at a jump, so residuals are left out whose algebraic states are not declared.
+/// True if the errors of steps across corners are estimated. The rates of algebraic states may be infinite at a jump, so residuals are left
+/// out whose algebraic states are not declared.
 template <class E>
 inline constexpr bool watches_corners =
-    notes_answers<E> && !E::fixed_steps && !is_series_method<typename E::Method> &&
+    notes_answers<E> && !E::fixed_steps &&
     (E::form::has_field || E::form::equations == equations::semi_explicit ||
      E::form::equations == equations::with_mass ||
      (E::form::highest_index == 0 && !E::form::kinds::mass_is_singular && E::keeps_derivative));
@@ -89,6 +89,12 @@ class divided_step {
     } else {
       return [this](int k) SALTUS_INLINE_LAMBDA { return y(k); };
     }
+  }
+  /// The states at which answers are asked for. A step of a series is too long for a cubic.
+  template <class System>
+  SALTUS_FN auto for_answers(const System& system) const {
+    if constexpr (is_series_method<typename E::Method>) return accurately(system);
+    else return [this](int k) SALTUS_INLINE_LAMBDA { return y(k); };
   }
   /// On the straight line through those at the ends.
   SALTUS_FN vec<Real, E::n> slope(int k, const vec<Real, E::n>& at_begin) const {
@@ -183,7 +189,9 @@ SALTUS_FN_COLD vec<Real, E::n> error_at_corner(const instance<E, Real>& x, const
 template <class E, class Real>
 SALTUS_FN rough_of<Real> norm_at_corner_squared(const instance<E, Real>& x, const trial<E, Real>& a,
                                                 const vec<Real, E::n>& error, const tolerances<E, Real>& tol) {
-  const Real squared = scaled_norm_squared<E::norm>(error, a.s.y, a.s.y1, tol.rtol, absolute_tolerances(x, tol));
+  const Real squared = of_what_counts(x, tol, [&](const auto& atol) SALTUS_INLINE_LAMBDA {
+    return scaled_norm_squared<E::norm>(error, a.s.y, a.s.y1, tol.rtol, atol);
+  });
   if constexpr (E::gradient) {
     // A gradient is the derivative of the steps. Its error at a corner is of first order in h where theirs is of second order. So a step is
     // judged by the square of the tolerance, but not below rounding.
@@ -221,8 +229,9 @@ template <class E, class Real>
 SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const trial<E, Real>& a,
                                            const tolerances<E, Real>& tol) {
   const divided_step<E, Real> points(a);
+  const auto states = points.for_answers(step_system<E, Real>{x.constants, &tol});
   const auto crosses = points.crosses(
-      [&](int k) SALTUS_INLINE_LAMBDA { return answers_at(x, points.t(k), points.y(k), points.slope(k, x.f)); });
+      [&](int k) SALTUS_INLINE_LAMBDA { return answers_at(x, points.t(k), states(k), points.slope(k, x.f)); });
   if (!any(crosses)) return {crosses, rough_of<Real>(0.0)};
   const auto error = error_at_corner(x, a, points, tol);
   return {crosses, select(to_rough(crosses), norm_at_corner_squared(x, a, error, tol), rough_of<Real>(0.0))};

@@ -51,6 +51,20 @@ SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, 
   }
 }
 
+/// A function of absolute tolerances, of the components whose errors count: an undefined derivative does not.
+template <class E, class Real, class Function>
+SALTUS_FN Real of_what_counts(const instance<E, Real>& x, const tolerances<E, Real>& tol, const Function& function) {
+  Real r = function(absolute_tolerances(x, tol));
+  if constexpr (E::judged > E::model_states && E::directions > 0) {
+    if (const auto states_alone = x.constants.undefined > Real(0.0); any(states_alone)) {
+      vec<Real, E::model_states> atol;
+      each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { atol[i] = tol.atol[i]; });
+      r = select(states_alone, function(atol), r);
+    }
+  }
+  return r;
+}
+
 /// The squared error given to a step in which Newton's iteration has failed: the step shrinks to a quarter.
 template <class Method>
 inline constexpr double unsettled = [] {
