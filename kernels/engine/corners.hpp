@@ -12,8 +12,7 @@ namespace saltus {
 template <class E>
 inline constexpr bool notes_answers = [] {
   constexpr auto is = smoothness_of<typename E::Model>;
-  return E::form::equations != equations::any_order &&
-         (is.equations == smoothness::piecewise ||
+  return (is.equations == smoothness::piecewise ||
           (E::form::integrates_outputs && is.outputs == smoothness::piecewise));
 }();
 
@@ -160,14 +159,23 @@ SALTUS_FN vec<Real, E::model_states> defect_with_mass(const instance<E, Real>& x
   return r;
 }
 
-/// The error of steps across a corner: their defect, or, without a right-hand side, the change of slopes.
+/// True if the points within a step have a defect. Values there do not satisfy equations of any order, and residuals have no right-hand side.
+template <class E>
+inline constexpr bool has_defect = !E::form::kinds::has_residual_of_any_order &&
+                                   (E::form::has_field || E::form::equations == equations::semi_explicit ||
+                                    E::form::equations == equations::with_mass);
+
+/// The error of steps across a corner: their defect, or the change of slopes.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::n> error_at_corner(const instance<E, Real>& x, const trial<E, Real>& a,
                                                const divided_step<E, Real>& points, const tolerances<E, Real>& tol) {
   const step_system<E, Real> whole{x.constants, &tol};
   const auto states = points.accurately(whole);
   vec<Real, E::n> error;
-  if constexpr (E::form::has_field || E::form::equations == equations::semi_explicit) {
+  if constexpr (E::form::kinds::has_residual_of_any_order) {
+    const auto slopes = whole(a.t1, a.s.y1);  // on the equations, to which the step has been projected
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = a.s.h * (slopes[i] - x.f[i]); });
+  } else if constexpr (E::form::has_field || E::form::equations == equations::semi_explicit) {
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = a.s.y1[i] - a.s.y[i]; });
     error = defect_of_step(whole, points, states, a.s.h, error);
   } else {
@@ -219,6 +227,14 @@ SALTUS_FN rough_of<Real> norm_at_corner_squared(const instance<E, Real>& x, cons
   return worst;
 }
 
+/// True where a step is so short that its length is the error of the time of a jump within it.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> is_as_short_as_a_jump(const instance<E, Real>& x, const trial<E, Real>& a,
+                                              const tolerances<E, Real>& tol) {
+  constexpr double part = 0x1p-3;
+  return abs(a.s.h) <= Real(part) * tol.rtol * (x.t_end - x.t_begin);
+}
+
 /// The lanes whose step does not lie on one smooth piece of the model's equations, and their squared errors; 0 in others.
 template <class Real>
 struct crossed_corners {
@@ -230,20 +246,26 @@ SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const tri
                                            const tolerances<E, Real>& tol) {
   const divided_step<E, Real> points(a);
   const auto states = points.for_answers(step_system<E, Real>{x.constants, &tol});
-  const auto crosses = points.crosses(
-      [&](int k) SALTUS_INLINE_LAMBDA { return answers_at(x, points.t(k), states(k), points.slope(k, x.f)); });
+  const auto answers = [&](int k)
+                           SALTUS_INLINE_LAMBDA { return answers_at(x, points.t(k), states(k), points.slope(k, x.f)); };
+  const auto crosses = points.crosses(answers);
   if (!any(crosses)) return {crosses, rough_of<Real>(0.0)};
-  const auto error = error_at_corner(x, a, points, tol);
-  return {crosses, select(to_rough(crosses), norm_at_corner_squared(x, a, error, tol), rough_of<Real>(0.0))};
+  auto error2 = norm_at_corner_squared(x, a, error_at_corner(x, a, points, tol), tol);
+  if constexpr (!has_defect<E>) {
+    // A pulse within the step does not show at its ends.
+    constexpr double too_long = 0x1p40;
+    const auto hidden = !differ(answers(0), answers(points.points - 1)) & !is_as_short_as_a_jump(x, a, tol);
+    error2 = select(to_rough(hidden), rough_of<Real>(too_long), error2);
+  }
+  return {crosses, select(to_rough(crosses), error2, rough_of<Real>(0.0))};
 }
 
-/// True where no dense output can be accurate: in a step across a jump of an algebraic state. Its length is the error of the jump's time.
+/// True where no dense output can be accurate: in a short step across a jump of an algebraic state.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> jumps_within(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> crosses,
                                      const tolerances<E, Real>& tol) {
   constexpr bool has_algebraic_states = E::form::highest_index > 0 || E::form::kinds::mass_is_singular;
-  constexpr double part = 0x1p-3;
-  if constexpr (has_algebraic_states) return crosses & (abs(a.s.h) <= Real(part) * tol.rtol * (x.t_end - x.t_begin));
+  if constexpr (has_algebraic_states) return crosses & is_as_short_as_a_jump(x, a, tol);
   else return mask_of<Real>::all(false);
 }
 

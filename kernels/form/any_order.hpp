@@ -21,6 +21,13 @@ struct any_order_form : Functions {
   template <class Real>
   using step_constants = typename Functions::template step_constants<Real>;
 
+  /// The slopes are among the values.
+  template <class Value, class Real>
+  SALTUS_FN static void visit_equations(Value t, const vec<Value, states>& y, const vec<Value, states>&,
+                                        const step_constants<Real>& c) {
+    model_series<Functions>::visit(t, y, c);
+  }
+
   static constexpr auto equations = saltus::equations::semi_explicit;
   static constexpr bool has_field = true;
 

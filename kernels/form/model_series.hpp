@@ -62,6 +62,18 @@ struct model_series {
     SALTUS_FN bool is_complete() const { return !table.overflowed(); }
   };
 
+  /// Evaluates the equations at the values y, for numbers that note what happens in them.
+  template <class Value, class Real>
+  SALTUS_FN_COLD static void visit(Value t, const vec<Value, values>& y, const step_constants<Real>& fixed) {
+    constexpr int most = [] {
+      int r = 0;
+      for (int j = 0; j < unknowns; ++j) r = layout::highest(j) > r ? layout::highest(j) : r;
+      return r;
+    }();
+    run<Value, most + 1> series(t, y, [](int j) SALTUS_INLINE_LAMBDA { return layout::highest(j); });
+    series.at_order(0, fixed);
+  }
+
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, unknowns> evaluate(const jet<Value>& t, const vec<jet<Value>, unknowns>& x, int k,
                                                       const step_constants<Real>& fixed) {

@@ -35,6 +35,16 @@ SALTUS_FN mask_of<Number> moves(const Number& x) {
 }  // namespace detail
 
 template <class Number>
+struct watched;
+
+namespace detail {
+template <class Number>
+struct inside<watched<Number>> {
+  using type = Number;
+};
+}  // namespace detail
+
+template <class Number>
 struct watched {
   using scalar = scalar_of<Number>;
   using mask_type = mask_of<Number>;

@@ -354,8 +354,12 @@ class Tables(Form):
 
 
 class Cornered(Form):
-    def __init__(self):
-        super().__init__("cornered", ["z", "sum"], events=["half"])
+    def __init__(self, header):
+        super().__init__(header, ["z", "sum"], events=["half"])
+
+    @property
+    def name(self):
+        return self.header
 
     def start(self, p, direction):
         return direction, np.array([0.9, 0.0])
@@ -495,7 +499,9 @@ FORMS = {
         Contact(),
         Sliding(),
         Tables(),
-        Cornered(),
+        Cornered("cornered"),
+        Cornered("cornered_implicit"),
+        Cornered("cornered_any_order"),
         Timed(),
         Recorded(),
         Delayed(),

@@ -423,13 +423,14 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
 
 # Rejections: the cells, and the expected sentence. Each is a sentence of the documents.
 
-CONSTRAINED = {"mass_matrix", "varying_mass", "singular_mass", "semi_1", "semi_2", "implicit"}
+CONSTRAINED = {"mass_matrix", "varying_mass", "singular_mass", "semi_1", "semi_2", "implicit", "cornered_implicit"}
+ANY_ORDER = {"any_order", "cornered_any_order"}
 MECHANICAL_FORMS = {"mechanical", "contact"}
 
 
 def adapts(form, method):
     """Constant steps do not resolve a corner: nothing is expected of them there."""
-    return form != "cornered" or method not in ("kutta3", "rk4")
+    return not form.startswith("cornered") or method not in ("kutta3", "rk4")
 
 
 def refusal(form, method, asked, mode):
@@ -442,7 +443,7 @@ def refusal(form, method, asked, mode):
         return "finds no series"
     if form == "semi_2" and method not in ("radau5", "radau9", "radau13"):
         return "must be a method for index 2|auto"
-    if form in ("varying_mass", "implicit") and method in ("rodas4", "rodas5p"):
+    if form in ("varying_mass", "implicit", "cornered_implicit") and method in ("rodas4", "rodas5p"):
         return "must not be a Rosenbrock method"
     if method == "auto" and form in CONSTRAINED:
         return "auto"
@@ -453,7 +454,7 @@ def refusal(form, method, asked, mode):
     if form == "delayed" and (method in SERIES or mode in ("from", "float", "certified") or asked.startswith("d ")):
         return "has delays|finds no series of delayed states"
     if asked.startswith("d "):
-        if form == "any_order":
+        if form in ANY_ORDER:
             return "must be left out"
         if method in MECHANICAL:
             return "within its steps"
@@ -617,7 +618,7 @@ OWN_MODULE = ["lanes", "float", "backward", "certified", "device"]
 SAMPLED_METHOD = {
     "plain": "dop853", "mass_matrix": "rodas5p", "varying_mass": "sdirk4", "singular_mass": "rodas4", "semi_1": "esdirk4",
     "semi_2": "radau5", "implicit": "radau5", "any_order": "taylor12", "mechanical": "dp5", "contact": "tsit5",
-    "sliding": "rkf45", "tables": "bs3", "cornered": "dp5", "timed": "taylor16", "recorded": "dop853", "delayed": "tsit5", "modes": "rkf78", "stopping": "trapezoid",
+    "sliding": "rkf45", "tables": "bs3", "cornered": "dp5", "cornered_implicit": "sdirk4", "cornered_any_order": "dop853", "timed": "taylor16", "recorded": "dop853", "delayed": "tsit5", "modes": "rkf78", "stopping": "trapezoid",
 }  # fmt: skip
 SAMPLED_MODE = {"plain": "lanes", "semi_1": "float", "mechanical": "backward", "stopping": "certified"}
 CERTIFIED_TOO = ["semi_2", "any_order", "contact", "recorded"]  # forms whose guards over intervals are code of their own
