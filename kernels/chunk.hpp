@@ -175,6 +175,10 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   x.residual = x.far_steps = x.rounding = x.stiff_looks = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
   x.residual_of = Real(-1.0);
   if constexpr (E::gradient) x.undefined = Real(0.0);
+  if constexpr (cuts_at_corners<E>) {
+    x.h_before_corner = Real(0.0);
+    x.last_corner = x.t_begin;
+  }
   return given;
 }
 

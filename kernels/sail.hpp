@@ -44,10 +44,14 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
     a.error2 = to_rough(of_what_counts(x, tol, [&](const auto& atol) SALTUS_INLINE_LAMBDA {
       return error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol);
     }));
-    crossed_corners<Real> corners{mask_of<Real>::all(false), rough_of<Real>(0.0)};
+    crossed_corners<Real> corners{mask_of<Real>::all(false), rough_of<Real>(0.0), Real(1.0)};
+    a.crosses_corner = corners.where;
+    a.part_to_corner = corners.part;
     if constexpr (watches_corners<E>) {
       corners = corners_in(x, a, tol);
       a.error2 = max(a.error2, corners.error2);
+      a.crosses_corner = corners.where;
+      a.part_to_corner = corners.part;
     }
     if constexpr (E::follows_interpolant) {
       const auto within = to_rough(of_what_counts(x, tol, [&](const auto& atol) SALTUS_INLINE_LAMBDA {
@@ -57,9 +61,13 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
       a.error2 = max(a.error2, select(to_rough(jumps), rough_of<Real>(0.0), within));
     }
     if constexpr (E::quantities::any_output) a.parts = change_of_parts(x, a.s, tol);
-    if constexpr (E::quantities::count > 0)
-      a.error2 =
-          max(a.error2, to_rough(quadrature_error_squared(x, a.s, a.parts, integrals_at_corners(x, a, tol), tol)));
+    if constexpr (E::quantities::count > 0) {
+      const auto corners_there = corners_of_outputs_in(x, a, tol);
+      const Real error2 = quadrature_error_squared(x, a.s, a.parts, corners_there.error, tol);
+      a.error2 = max(a.error2, to_rough(error2));
+      if constexpr (watches_corners_of_outputs<E> && cuts_at_corners<E>)
+        note_corner_of_output(x, a, corners_there.changes, error2);
+    }
   }
   if constexpr (!E::Method::is_explicit)
     a.error2 = select(to_rough(a.s.solved), a.error2, rough_of<Real>(unsettled<typename E::Method>));
@@ -259,6 +267,24 @@ SALTUS_FN void explain_failure(instance<E, Real>& x, const trial<E, Real>& a, ma
   coordinates_check<E>::explain(x, a, where, tol);
 }
 
+/// Lets the next step end at the corner that has made this one too long. Once it is passed, steps begin at an eighth of the way to it, from
+/// where a controller takes one step back to its size, unless the way from the last corner was shorter, as where a right-hand side
+/// chatters.
+template <class E, class Real>
+SALTUS_FN void step_to_corner(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
+  constexpr double most = 0.98;  // a longer step could be stretched to end at t_stop
+  const auto passed = where & a.accepted & a.crosses_corner;
+  auto cut = where & !a.accepted & (a.part_to_corner < Real(1.0));
+  if constexpr (!E::Method::is_explicit) cut = cut & a.s.solved;
+  const Real way = min(a.part_to_corner, Real(most)) * a.s.h;
+  assign_where(cut, x.h_before_corner, max(x.h_before_corner, Real(0.125) * way));
+  assign_where(cut, x.h, way);
+  if (none(passed)) return;
+  assign_where(passed, x.h, min(max(x.h, min(x.h_before_corner, a.t1 - x.last_corner)), x.h_max));
+  assign_where(passed, x.h_before_corner, Real(0.0));
+  assign_where(passed, x.last_corner, a.t1);
+}
+
 /// Marks derivatives that count in the choice of steps and are not finite however short the step, where the states are finite: they no
 /// longer count. Returns these lanes.
 template <class E, class Real>
@@ -291,6 +317,7 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
     // A step cut short at t_stop says nothing about the next step size.
     const Real cut = select(a.last & a.accepted, x.h, Real(0.0));
     assign_where(where, x.h, min(max(next.h, cut), x.h_max));
+    if constexpr (cuts_at_corners<E>) step_to_corner(x, a, where);
     if constexpr (E::form::slides) aim_at_surface(x, where);
     remember(x.memory, next.memory, where);
     if constexpr (E::certified) assign_where(where, x.doubts, select(a.accepted, Real(0.0), Real(1.0)));

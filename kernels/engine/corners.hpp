@@ -8,23 +8,6 @@
 
 namespace saltus {
 
-/// True if the answers of the comparisons in the equations can be compared from point to point.
-template <class E>
-inline constexpr bool notes_answers = [] {
-  constexpr auto is = smoothness_of<typename E::Model>;
-  return (is.equations == smoothness::piecewise ||
-          (E::form::integrates_outputs && is.outputs == smoothness::piecewise));
-}();
-
-/// True if the errors of steps across corners are estimated. The rates of algebraic states may be infinite at a jump, so residuals are left
-/// out whose algebraic states are not declared.
-template <class E>
-inline constexpr bool watches_corners =
-    notes_answers<E> && !E::fixed_steps &&
-    (E::form::has_field || E::form::equations == equations::semi_explicit ||
-     E::form::equations == equations::with_mass ||
-     (E::form::highest_index == 0 && !E::form::kinds::mass_is_singular && E::keeps_derivative));
-
 /// The answers of the comparisons in the model's equations at a point of a solution.
 template <class E, class Real>
 SALTUS_FN noted_answers<Real> answers_at(const instance<E, Real>& x, Real t, const vec<Real, E::n>& y,
@@ -64,58 +47,77 @@ class divided_step {
     }
   }
 
-  SALTUS_FN Real t(int k) const { return k == points - 1 ? a_.t1 : fma(at(k), a_.s.h, a_.s.t); }
-  /// On the cubic through the ends, and the middle where the method knows it.
-  SALTUS_FN vec<Real, E::n> y(int k) const {
-    if (k == 0) return a_.s.y;
-    if (k == points - 1) return a_.s.y1;
-    const Real part = at(k), left = Real(1.0) - part, bulge = part * left;
-    vec<Real, E::n> r;
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real change = a_.s.y1[i] - a_.s.y[i];
-      const Real begin = fma(a_.s.h, a_.s.f0()[i], -change), end = fma(a_.s.h, a_.s.f1()[i], -change);
-      r[i] = fma(bulge, fma(left, begin, -(part * end)), fma(part, change, a_.s.y[i]));
-      if constexpr (knows_middle<typename E::Method>) r[i] = fma(Real(16.0) * bulge * bulge, off_[i], r[i]);
-    });
-    return r;
-  }
+  SALTUS_FN Real t(int k) const { return k == points - 1 ? a_.t1 : t(part(k)); }
+  SALTUS_FN Real t(Real at) const { return fma(at, a_.s.h, a_.s.t); }
   /// The states at all points, for an estimate of the error: on the dense output where its order is high.
   template <class System>
   SALTUS_FN auto accurately(const System& system) const {
-    if constexpr (is_fine) {
-      const auto dense = interpolate<typename E::Method>(system, a_.s);
-      return [this, dense](int k) SALTUS_INLINE_LAMBDA { return k == 0 || k == points - 1 ? y(k) : dense(at(k)); };
-    } else {
-      return [this](int k) SALTUS_INLINE_LAMBDA { return y(k); };
-    }
+    if constexpr (is_fine) return states_on(interpolate<typename E::Method>(system, a_.s));
+    else return simply();
+  }
+  /// The same on the cubic through the ends, and the middle where the method knows it.
+  SALTUS_FN auto simply() const {
+    return states_on([this](Real at) SALTUS_INLINE_LAMBDA { return on_cubic(at); });
   }
   /// The states at which answers are asked for. A step of a series is too long for a cubic.
   template <class System>
   SALTUS_FN auto for_answers(const System& system) const {
     if constexpr (is_series_method<typename E::Method>) return accurately(system);
-    else return [this](int k) SALTUS_INLINE_LAMBDA { return y(k); };
+    else return simply();
   }
   /// On the straight line through those at the ends.
-  SALTUS_FN vec<Real, E::n> slope(int k, const vec<Real, E::n>& at_begin) const {
+  SALTUS_FN vec<Real, E::n> slope(Real at, const vec<Real, E::n>& at_begin) const {
     vec<Real, E::n> r;
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = fma(at(k), a_.s.f1()[i] - at_begin[i], at_begin[i]); });
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = fma(at, a_.s.f1()[i] - at_begin[i], at_begin[i]); });
     return r;
   }
-  /// The lanes in which `answers(k)` are not the same at all points.
+  SALTUS_FN vec<Real, E::n> slope(int k, const vec<Real, E::n>& at_begin) const { return slope(part(k), at_begin); }
+
+  /// The lanes in which answers are not the same at all points, and the part of the step before the first change.
+  struct changes {
+    mask_of<Real> where;
+    Real part;
+  };
   template <class Answers>
-  SALTUS_FN mask_of<Real> crosses(const Answers& answers) const {
+  SALTUS_FN changes changes_of(const Answers& answers) const {
     auto before = answers(0);
-    auto r = mask_of<Real>::all(false);
+    changes r{mask_of<Real>::all(false), Real(1.0)};
     for (int k = 1; k < points; ++k) {
       const auto here = answers(k);
-      r = r | differ(before, here);
+      const auto changed = differ(before, here);
+      r.part = select(changed & !r.where, part(k - 1), r.part);
+      r.where = r.where | changed;
       before = here;
     }
     return r;
   }
+  SALTUS_FN static Real part(int k) { return Real(k * (1.0 / (points - 1))); }
 
  private:
-  SALTUS_FN static Real at(int k) { return Real(k * (1.0 / (points - 1))); }
+  SALTUS_FN vec<Real, E::n> on_cubic(Real at) const {
+    const Real left = Real(1.0) - at, bulge = at * left;
+    vec<Real, E::n> r;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real change = a_.s.y1[i] - a_.s.y[i];
+      const Real begin = fma(a_.s.h, a_.s.f0()[i], -change), end = fma(a_.s.h, a_.s.f1()[i], -change);
+      r[i] = fma(bulge, fma(left, begin, -(at * end)), fma(at, change, a_.s.y[i]));
+      if constexpr (knows_middle<typename E::Method>) r[i] = fma(Real(16.0) * bulge * bulge, off_[i], r[i]);
+    });
+    return r;
+  }
+  template <class Dense>
+  struct states {
+    const trial<E, Real>& a;
+    Dense dense;
+    SALTUS_FN vec<Real, E::n> operator()(Real at) const { return dense(at); }
+    SALTUS_FN vec<Real, E::n> operator()(int k) const {
+      return k == 0 ? a.s.y : k == points - 1 ? a.s.y1 : dense(part(k));
+    }
+  };
+  template <class Dense>
+  SALTUS_FN states<Dense> states_on(const Dense& dense) const {
+    return {a_, dense};
+  }
 };
 
 /// The change of M y in a step minus that by the weights of the divided step, for equations M dy/dt = f. The field at the ends is not that
@@ -240,16 +242,41 @@ template <class Real>
 struct crossed_corners {
   mask_of<Real> where;
   rough_of<Real> error2;
+  Real part;  ///< the part of the step with which the next one should end; 1 elsewhere
 };
+
+/// The part of a step before the first change of answers, which begins at `begin` and is looked for within `width`, or, if it is at the start
+/// of the step, the part that crosses it by so little that this is accepted. A controller takes a step to each halving of an error of first order.
+/// Small errors are left to it: they may be those of smooth corners.
+template <class Real, class Answers>
+SALTUS_FN_COLD Real part_to_corner(const Answers& answers, mask_of<Real> crosses, Real begin, Real width, Real error2) {
+  constexpr double large = 0x1p10, beyond = 0x1p80, accepted = 0.05, apart = 4.0;
+  constexpr int attempts = 60;
+  const auto wanted = crosses & (error2 > Real(large)) & (error2 < Real(beyond));
+  const Real enough = max(Real(accepted) / sqrt(error2), Real(16.0 * limits<scalar_of<Real>>::epsilon));
+  const auto first = answers(Real(0.0));
+  Real lo = begin, hi = begin + width;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const auto open = wanted & (hi - lo > enough);
+    if (none(open)) break;
+    const Real middle = Real(0.5) * (lo + hi);
+    const auto changed = differ(answers(middle), first);
+    assign_where(open & !changed, lo, middle);
+    assign_where(open & changed, hi, middle);
+  }
+  return select(wanted, select(lo > Real(apart) * (hi - lo), lo, hi), Real(1.0));
+}
+
 template <class E, class Real>
 SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const trial<E, Real>& a,
                                            const tolerances<E, Real>& tol) {
   const divided_step<E, Real> points(a);
   const auto states = points.for_answers(step_system<E, Real>{x.constants, &tol});
-  const auto answers = [&](int k)
-                           SALTUS_INLINE_LAMBDA { return answers_at(x, points.t(k), states(k), points.slope(k, x.f)); };
-  const auto crosses = points.crosses(answers);
-  if (!any(crosses)) return {crosses, rough_of<Real>(0.0)};
+  const auto answers = [&](auto at) SALTUS_INLINE_LAMBDA {
+    return answers_at(x, points.t(at), states(at), points.slope(at, x.f));
+  };
+  const auto changes = points.changes_of(answers);
+  if (!any(changes.where)) return {changes.where, rough_of<Real>(0.0), Real(1.0)};
   auto error2 = norm_at_corner_squared(x, a, error_at_corner(x, a, points, tol), tol);
   if constexpr (!has_defect<E>) {
     // A pulse within the step does not show at its ends.
@@ -257,7 +284,10 @@ SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const tri
     const auto hidden = !differ(answers(0), answers(points.points - 1)) & !is_as_short_as_a_jump(x, a, tol);
     error2 = select(to_rough(hidden), rough_of<Real>(too_long), error2);
   }
-  return {crosses, select(to_rough(crosses), error2, rough_of<Real>(0.0))};
+  Real part(1.0);
+  if constexpr (cuts_at_corners<E>)
+    part = part_to_corner(answers, changes.where, changes.part, points.part(1), from_rough<Real>(error2));
+  return {changes.where, select(to_rough(changes.where), error2, rough_of<Real>(0.0)), part};
 }
 
 /// True where no dense output can be accurate: in a short step across a jump of an algebraic state.
@@ -301,21 +331,40 @@ SALTUS_FN_COLD void find_defects(const instance<E, Real>& x, const trial<E, Real
   each<sums>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = Real(points.safety) * error[i]; });
 }
 
-/// The errors of the integrals of outputs in steps that do not lie on one smooth piece of the outputs; 0 in others.
+/// The errors of the integrals of outputs in steps that do not lie on one smooth piece of the outputs, 0 in others.
 template <class E, class Real>
-SALTUS_FN errors_at_corners<E, Real> integrals_at_corners(const instance<E, Real>& x, const trial<E, Real>& a,
-                                                          const tolerances<E, Real>& tol) {
+struct corners_of_outputs {
+  typename divided_step<E, Real>::changes changes;
   errors_at_corners<E, Real> error;
+};
+template <class E, class Real>
+SALTUS_FN corners_of_outputs<E, Real> corners_of_outputs_in(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                            const tolerances<E, Real>& tol) {
+  corners_of_outputs<E, Real> r;
   if constexpr (watches_corners_of_outputs<E>) {
     const divided_step<E, Real> points(a);
-    const auto crosses =
-        points.crosses([&](int k) SALTUS_INLINE_LAMBDA { return answers_of_outputs(x, points.t(k), points.y(k)); });
+    const auto states = points.simply();
+    r.changes =
+        points.changes_of([&](int k) SALTUS_INLINE_LAMBDA { return answers_of_outputs(x, points.t(k), states(k)); });
     constexpr int sums = stages<typename E::Method, Real, E::n>::sums;
-    each<sums>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = Real(0.0); });
-    if (any(crosses)) find_defects(x, a, points, tol, error);
-    each<sums>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = select(crosses, error[i], Real(0.0)); });
+    each<sums>([&](int i) SALTUS_INLINE_LAMBDA { r.error[i] = Real(0.0); });
+    if (any(r.changes.where)) find_defects(x, a, points, tol, r.error);
+    each<sums>([&](int i) SALTUS_INLINE_LAMBDA { r.error[i] = select(r.changes.where, r.error[i], Real(0.0)); });
   }
-  return error;
+  return r;
+}
+
+/// Notes the corner of an output in a step whose integrals have this error.
+template <class E, class Real>
+SALTUS_FN void note_corner_of_output(const instance<E, Real>& x, trial<E, Real>& a,
+                                     const typename divided_step<E, Real>::changes& changes, Real error2) {
+  if (none(changes.where)) return;
+  const divided_step<E, Real> points(a);
+  const auto states = points.simply();
+  const auto answers = [&](Real at) SALTUS_INLINE_LAMBDA { return answers_of_outputs(x, points.t(at), states(at)); };
+  a.crosses_corner = a.crosses_corner | changes.where;
+  a.part_to_corner =
+      min(a.part_to_corner, part_to_corner(answers, changes.where, changes.part, points.part(1), error2));
 }
 
 }  // namespace saltus

@@ -317,11 +317,50 @@ struct reason_of_gradient<Real, true> {
   Real undefined;
 };
 
+/// True if the answers of the comparisons in the equations can be compared from point to point.
+template <class E>
+inline constexpr bool notes_answers = [] {
+  constexpr auto is = smoothness_of<typename E::Model>;
+  return (is.equations == smoothness::piecewise ||
+          (E::form::integrates_outputs && is.outputs == smoothness::piecewise));
+}();
+
+/// True if the errors of steps across corners are estimated. The rates of algebraic states may be infinite at a jump, so residuals are left
+/// out whose algebraic states are not declared.
+template <class E>
+inline constexpr bool watches_corners =
+    notes_answers<E> && !E::fixed_steps &&
+    (E::form::has_field || E::form::equations == equations::semi_explicit ||
+     E::form::equations == equations::with_mass ||
+     (E::form::highest_index == 0 && !E::form::kinds::mass_is_singular && E::keeps_derivative));
+
+/// True if steps are looked at for corners and jumps of integrated outputs. Series are compared with outputs within every step.
+template <class E>
+inline constexpr bool watches_corners_of_outputs =
+    E::quantities::any_output && !E::fixed_steps && !is_series_method<typename E::Method> &&
+    smoothness_of<typename E::Model>.outputs == smoothness::piecewise;
+
+/// True if steps are cut at such corners. The derivatives of a step that begins just before one would be those of before in its first stage.
+template <class E>
+inline constexpr bool cuts_at_corners = (watches_corners<E> || watches_corners_of_outputs<E>)&&E::kept_directions ==
+                                            0 &&
+                                        !E::gradient;
+
+/// Steps at corners that no guard announces (engine/corners.hpp). Empty where they are not cut there.
+template <class Real, bool are_cut>
+struct steps_at_corners {};
+template <class Real>
+struct steps_at_corners<Real, true> {
+  Real h_before_corner;  ///< with which to go on after the corner ahead; 0: none is ahead
+  Real last_corner;      ///< when the last one was passed, or the beginning
+};
+
 /// Its counters are those of abi/counters.def.
 template <class E, class Real>
 struct instance : abi::counters<typename Real::integer>,
                   row_numbers<typename Real::integer, E::form::records>,
-                  reason_of_gradient<Real, E::gradient> {
+                  reason_of_gradient<Real, E::gradient>,
+                  steps_at_corners<Real, cuts_at_corners<E>> {
   using integer = typename Real::integer;
 
   // the last accepted point
@@ -402,6 +441,10 @@ struct instance : abi::counters<typename Real::integer>,
     if constexpr (E::watches_rounding) body(a.rounding, b.rounding);
     if constexpr (E::watch_stiffness) body(a.stiff_looks, b.stiff_looks);
     if constexpr (E::gradient) body(a.undefined, b.undefined);
+    if constexpr (cuts_at_corners<E>) {
+      body(a.h_before_corner, b.h_before_corner);
+      body(a.last_corner, b.last_corner);
+    }
     E::form::each_memory(a.constants, b.constants, body);
     if constexpr (E::form::tables > 0) {
       each<E::form::piece_numbers>([&](int i)

@@ -192,12 +192,6 @@ SALTUS_FN vec<Real, E::quantities::count> defects_of_outputs(const instance<E, R
   return defect;
 }
 
-/// True if steps are looked at for corners and jumps of integrated outputs. Series are compared with outputs within every step.
-template <class E>
-inline constexpr bool watches_corners_of_outputs =
-    E::quantities::any_output && !E::fixed_steps && !is_series_method<typename E::Method> &&
-    smoothness_of<typename E::Model>.outputs == smoothness::piecewise;
-
 /// The errors of the integrals over a step that crosses a corner of an output, 0 for other steps (engine/corners.hpp).
 template <class E, class Real>
 using errors_at_corners = vec<Real, watches_corners_of_outputs<E> ? stages<typename E::Method, Real, E::n>::sums : 0>;

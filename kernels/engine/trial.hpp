@@ -20,6 +20,8 @@ struct trial {
   vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< changes of the parts of the outputs
   /// The guards that watch for the end of a slide, in the middle of the step; rates are changes in half a step.
   typename E::form::template rated<Real, E::form::slides ? 2 : 0> leaving;
+  mask_of<Real> crosses_corner;  ///< for models whose corners are watched
+  Real part_to_corner;           ///< the part to which the next trial should be cut if this is rejected; 1: none
   Real orientation;              ///< at its end, for forms that have it
   mask_of<Real> turns_over;      ///< the orientation turns: there is a singularity in between
   mask_of<Real> changes_branch;  ///< the step has probably passed a point at which constraints depend on each other
