@@ -241,7 +241,7 @@ template <class E, class Real, class Run>
 SALTUS_FN void accept_step(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                            const tolerances<E, Real>& tol, const Run& run) {
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
-  if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
+  if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where, tol);
   look_for_unguarded_jumps(x, a.t1, a.s.y1, a.s.f1(), where, tol, run);
   if constexpr (E::gradient) run.events.keep_steps(x, a.s.h, where);
   // A sample at the time of an event shows the state after it, and one at a jump of a table its value there.
@@ -317,7 +317,11 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
     // A step cut short at t_stop says nothing about the next step size.
     const Real cut = select(a.last & a.accepted, x.h, Real(0.0));
     assign_where(where, x.h, min(max(next.h, cut), x.h_max));
-    if constexpr (cuts_at_corners<E>) step_to_corner(x, a, where);
+    // Before a window, steps do not resolve the outputs of which it asks.
+    if constexpr ((E::stops_at_windows && E::quantities::any_output) || (E::form::tables > 0 && begins_anew<E>))
+      begin_anew(x, where & a.last & a.accepted, tol);
+    if constexpr (cuts_at_corners<E> && (watches_corners<E> || watches_corners_of_outputs<E>))
+      step_to_corner(x, a, where);
     if constexpr (E::form::slides) aim_at_surface(x, where);
     remember(x.memory, next.memory, where);
     if constexpr (E::certified) assign_where(where, x.doubts, select(a.accepted, Real(0.0), Real(1.0)));

@@ -229,14 +229,6 @@ SALTUS_FN rough_of<Real> norm_at_corner_squared(const instance<E, Real>& x, cons
   return worst;
 }
 
-/// True where a step is so short that its length is the error of the time of a jump within it.
-template <class E, class Real>
-SALTUS_FN mask_of<Real> is_as_short_as_a_jump(const instance<E, Real>& x, const trial<E, Real>& a,
-                                              const tolerances<E, Real>& tol) {
-  constexpr double part = 0x1p-3;
-  return abs(a.s.h) <= Real(part) * tol.rtol * (x.t_end - x.t_begin);
-}
-
 /// The lanes whose step does not lie on one smooth piece of the model's equations, and their squared errors; 0 in others.
 template <class Real>
 struct crossed_corners {
@@ -281,7 +273,7 @@ SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const tri
   if constexpr (!has_defect<E>) {
     // A pulse within the step does not show at its ends.
     constexpr double too_long = 0x1p40;
-    const auto hidden = !differ(answers(0), answers(points.points - 1)) & !is_as_short_as_a_jump(x, a, tol);
+    const auto hidden = !differ(answers(0), answers(points.points - 1)) & !is_as_short_as_a_jump(x, a.s.h, tol);
     error2 = select(to_rough(hidden), rough_of<Real>(too_long), error2);
   }
   Real part(1.0);
@@ -295,7 +287,7 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> jumps_within(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> crosses,
                                      const tolerances<E, Real>& tol) {
   constexpr bool has_algebraic_states = E::form::highest_index > 0 || E::form::kinds::mass_is_singular;
-  if constexpr (has_algebraic_states) return crosses & is_as_short_as_a_jump(x, a, tol);
+  if constexpr (has_algebraic_states) return crosses & is_as_short_as_a_jump(x, a.s.h, tol);
   else return mask_of<Real>::all(false);
 }
 

@@ -341,10 +341,11 @@ inline constexpr bool watches_corners_of_outputs =
     smoothness_of<typename E::Model>.outputs == smoothness::piecewise;
 
 /// True if steps are cut at such corners. The derivatives of a step that begins just before one would be those of before in its first stage.
+/// The same for all methods, since an instance may pass from one to another.
 template <class E>
-inline constexpr bool cuts_at_corners = (watches_corners<E> || watches_corners_of_outputs<E>)&&E::kept_directions ==
-                                            0 &&
-                                        !E::gradient;
+inline constexpr bool cuts_at_corners = (smoothness_of<typename E::Model>.equations == smoothness::piecewise ||
+                                         smoothness_of<typename E::Model>.outputs == smoothness::piecewise) &&
+                                        E::directions == 0 && !E::gradient;
 
 /// Steps at corners that no guard announces (engine/corners.hpp). Empty where they are not cut there.
 template <class Real, bool are_cut>

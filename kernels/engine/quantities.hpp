@@ -196,6 +196,24 @@ SALTUS_FN vec<Real, E::quantities::count> defects_of_outputs(const instance<E, R
 template <class E, class Real>
 using errors_at_corners = vec<Real, watches_corners_of_outputs<E> ? stages<typename E::Method, Real, E::n>::sums : 0>;
 
+/// True where a step is so short that its length is the error of the time of a jump within it.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> is_as_short_as_a_jump(const instance<E, Real>& x, Real h, const tolerances<E, Real>& tol) {
+  constexpr double part = 0x1p-3;
+  return abs(h) <= Real(part) * tol.rtol * (x.t_end - x.t_begin);
+}
+
+/// True in lanes whose step from t on counts for a reduction.
+template <class R, class E, class Real, class Window>
+SALTUS_FN mask_of<Real> is_in_window([[maybe_unused]] const instance<E, Real>& x, [[maybe_unused]] Real t,
+                                     [[maybe_unused]] const Window& window) {
+  if constexpr (!R::windowed) return mask_of<Real>::all(true);
+  else {
+    const Real late = rounding_of_time(x, t);
+    return (t >= window.from - late) & (t < window.to - late);
+  }
+}
+
 /// The square of the largest error of an integral, relative to its share: a step is accepted if this is <= 1. A quantity that is NaN does
 /// not count, because its reduction is NaN anyway.
 template <class E, class Real>
@@ -217,16 +235,19 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
         fma(tolerance_of<R>(x, size, s.largest(i), change, tol), share_of_tolerance(s.h, span, tol.rtol), tiny);
     const auto take = [&](Real error, Real bound) SALTUS_INLINE_LAMBDA {
       const Real part = error / bound, square = part * part;
-      auto counts = square > worst;
-      if constexpr (R::windowed) {
-        const Real late = rounding_of_time(x, s.t);
-        counts = counts & (s.t >= window.from - late) & (s.t < window.to - late);
-      }
-      worst = select(counts, square, worst);
+      worst = select(is_in_window<R>(x, s.t, window) & (square > worst), square, worst);
     };
     take(s.integral_error[i], most);
+    // At a corner an extremum has an error of first order in h, the output's own.
+    const auto take_at_corner = [&](Real error) SALTUS_INLINE_LAMBDA {
+      if constexpr (reduces_integrals<R>) return take(error, most);
+      const Real of_value = s.h * tol.rtol * max(x.reduced[size], s.largest(i)) + tiny;
+      take(select(is_as_short_as_a_jump(x, s.h, tol), Real(0.0), error), of_value);
+    };
     if constexpr (is_series_method<typename E::Method>) {
       take(Real(0.5) * s.h * defect[i], most);
+      if constexpr (!reduces_integrals<R> && smoothness_of<typename E::Model>.outputs >= smoothness::piecewise)
+        take_at_corner(Real(0.5) * s.h * defect[i]);
     } else if constexpr (R::of_output) {
       const Real largest = s.h * max(x.reduced[size], s.largest(i)), bulge = s.bulge(i, s.h) / (largest + tiny);
       const auto is_judged =
@@ -235,7 +256,7 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
            Real(1.0));
     }
     if constexpr (watches_corners_of_outputs<E>) {
-      take(at_corners[i], most);
+      take_at_corner(at_corners[i]);
       if constexpr (E::kept_directions > 0)
         for (int d = 0; d < E::kept_directions; ++d) {
           const int k = E::quantities::rate(i, E::kept_directions, d);
@@ -256,16 +277,17 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
   return worst;
 }
 
-/// Updates the sizes of the quantities with an accepted step.
+/// Updates the sizes of the quantities with an accepted step. Outside its window no quantity limits a step, which may be too long for it.
 template <class E, class Real>
 SALTUS_FN void keep_sizes(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
-                          const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts,
-                          mask_of<Real> where) {
-  each_integrated<E>([&](auto r, int, int size, auto number) SALTUS_INLINE_LAMBDA {
+                          const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts, mask_of<Real> where,
+                          const tolerances<E, Real>& tol) {
+  each_integrated<E>([&](auto r, int j, int size, auto number) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     Real here = s.largest(decltype(number)::value);
     if constexpr (R::of_output) here = max(here, parts[R::index]);
-    assign_where(where & (here > x.reduced[size]), x.reduced[size], here);
+    const auto grows = where & is_in_window<R>(x, s.t, window_of<R, Real>(tol.windows, j)) & (here > x.reduced[size]);
+    assign_where(grows, x.reduced[size], here);
   });
 }
 

@@ -1,6 +1,7 @@
 // The accepted point at the start and after every jump: consistent, with sides of guards that agree with it.
 #pragma once
 
+#include "engine/first_step.hpp"
 #include "engine/guard_errors.hpp"
 #include "engine/step_checks.hpp"
 #include "event/flat.hpp"
@@ -157,6 +158,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
     assign_where(where, x.rate[i], g.rate[i]);
   });
   if constexpr (E::form::model_guards > 0) put_back_within_rounding(x, where);
+  if constexpr (begins_anew<E>) begin_anew(x, where, tol);
 }
 
 }  // namespace saltus

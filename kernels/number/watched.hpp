@@ -81,6 +81,7 @@ struct watched {
   }
 #define SALTUS_PIECEWISE_OF_TWO(name)                                 \
   SALTUS_FN friend watched name(const watched& a, const watched& b) { \
+    static_cast<void>(a < watched(0.0));                              \
     static_cast<void>(b < watched(0.0));                              \
     return {name(a.value, b.value), a.notes_with(b)};                 \
   }

@@ -63,9 +63,10 @@ inline constexpr int attempts_for_time = 6;
 
 /// The maximum of `sign` times a quantity in a stretch of a step of length h: at the turning point of the cubic through its ends, then of
 /// the cubic through the last two points, if that lies between the ends behind which the maximum is known to lie. One of these ends may stay
-/// where it is: cubics through it would converge slowly where the quantity turns within a step. The result is where the slope is smallest.
+/// where it is: cubics through it would converge slowly where the quantity turns within a step. The result is where the slope is smallest, of
+/// points whose values differ by no more than rounding if there may be a corner.
 /// `look(at, q, d)` gives value and time derivative.
-template <int Attempts, class Real, class Look>
+template <int Attempts, bool MayHaveCorner, class Real, class Look>
 SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch<Real> s, Real h) {
   turned<Real> r{max(sign * s.q0, sign * s.q1), select(sign * s.q0 > sign * s.q1, s.left, s.right)};
   Real flattest = Real(limits<scalar_of<Real>>::largest);
@@ -78,7 +79,11 @@ SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch
     at = select((at > s.left) & (at < s.right), at, fma(width, Real(0.5), s.left));
     Real q, d;
     look(at, q, d);
-    const auto better = abs(d) < flattest;
+    auto better = abs(d) < flattest;
+    if constexpr (MayHaveCorner) {
+      const Real noise = Real(64.0 * limits<scalar_of<Real>>::epsilon) * abs(q);
+      better = (sign * q > r.value + noise) | (better & (sign * q >= r.value - noise));
+    }
     flattest = select(better, abs(d), flattest);
     r.at = select(better, at, r.at);
     r.value = max(r.value, sign * q);
@@ -95,6 +100,10 @@ SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch
   }
   return r;
 }
+
+template <class R, class E>
+inline constexpr bool may_have_corner =
+    R::of_output&& smoothness_of<typename E::Model>.outputs >= smoothness::piecewise;
 
 /// The extremum inside a stretch whose ends show that there may be one: the turning point of the cubic through them, evaluated on the dense
 /// output. If its time is asked for, the zero of the time derivative is located.
@@ -115,7 +124,7 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_ste
     add_where(x.rhs_evaluations, turns, attempts_for_time);
   // For methods of low order the steps are so short that the cubic through their ends suffices.
   constexpr int attempts = with_time ? attempts_for_time : R::of_output || E::Method::order > 5 ? 3 : 1;
-  const auto top = highest_between<attempts>(look, Real(sign), p, of.s.h);
+  const auto top = highest_between<attempts, may_have_corner<R, E>>(look, Real(sign), p, of.s.h);
   take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, of.s.h, of.s.t), turns);
 }
 
