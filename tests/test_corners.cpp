@@ -98,6 +98,60 @@ TEST(Corners, OfSeriesAlone) {
     }
 }
 
+/// Steps grow without limit before an event switches a wave on, and the first one after it saw the same side of the wave at all of its points.
+TEST(Corners, ThatBeginAfterAnEventAreSeen) {
+  constexpr std::size_t count = 500;
+  for (const char* method : {"dp5", "sdirk4", "radau5", "taylor16"}) {
+    const auto r = run(test_model("late_waves"), {"rtol=1e-6", std::string("method=") + method,
+                                                  fmt::format("sample.count={}", count), "sample.w={uniform=[1,100]}"});
+    const auto in = inputs_of(r);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double w = in.parameters[i], right = (of_jumps(10.0 * w) - of_jumps(5.0 * w)) / w;
+      EXPECT_NEAR(r.final_state[count + i], right, 1e-4) << method << " at " << w;
+    }
+  }
+}
+
+/// An extremum at a corner is as inaccurate as the step across it, where one at a turning point is its square: minima were off by up to 6e-2
+/// at any tolerance, and their times by 0.4.
+TEST(Corners, OfExtremaAreFound) {
+  constexpr std::size_t count = 200;
+  for (const char* method : {"dp5", "dop853", "radau5", "taylor16"})
+    for (const double rtol : {1e-6, 1e-9}) {
+      const auto r = run(test_model("late_waves"),
+                         {set("rtol", rtol), std::string("method=") + method, fmt::format("sample.count={}", count),
+                          "sample.place={uniform=[2,8]}", "output.reduce=['min(corner)','time(min(corner))']"});
+      const auto in = inputs_of(r);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double place = in.parameters[count + i];
+        EXPECT_NEAR(r.reductions[i], 0.3 * place, 200.0 * rtol) << method << ' ' << rtol;
+        EXPECT_NEAR(r.reductions[count + i], place, 200.0 * rtol) << method << ' ' << rtol;
+      }
+    }
+}
+
+/// Before a window steps do not resolve an output. Its size there, that of a series beyond its radius of convergence, gave the tolerance
+/// within the window: integrals were off by up to 7e9.
+TEST(Windows, OfOutputsDoNotTakeSizesFromBefore) {
+  constexpr std::size_t count = 200;
+  const auto primitive = [](double u) {
+    const double a = 1.02, s = std::sqrt(a * a - 1.0);
+    return 2.0 / s *
+           (std::atan((a * std::tan(0.5 * u) + 1.0) / s) +
+            std::numbers::pi * std::floor(0.5 * u / std::numbers::pi + 0.5));
+  };
+  for (const char* method : {"dp5", "taylor12", "taylor16", "taylor20"}) {
+    const auto r = run(test_model("smooth_peaks"),
+                       {"rtol=1e-6", std::string("method=") + method, fmt::format("sample.count={}", count),
+                        "sample.w={uniform=[1,9]}", "output.reduce=['integral(peaks) from 2.3 to 7.1']"});
+    const auto in = inputs_of(r);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double w = in.parameters[i], right = (primitive(7.1 * w) - primitive(2.3 * w)) / w;
+      EXPECT_NEAR(r.reductions[i], right, 1e-4 * right) << method << " at " << w;
+    }
+  }
+}
+
 /// Integrals of outputs: those of jumps were off by up to 1 by sdirk4 and radau5, whose stages may all lie on one side.
 TEST(Corners, OfIntegratedOutputsCost100TolerancesAtMost) {
   for (const char* method : {"dp5", "dop853", "sdirk4", "radau5"})

@@ -47,7 +47,8 @@ std::string text_or_none(const char* text) { return text ? text : ""; }
 std::vector<quantity> quantities(const abi::quantity* list, int count) {
   std::vector<quantity> r;
   for (int i = 0; i < count; ++i)
-    r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about), list[i].index});
+    r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about), list[i].index,
+                 list[i].how_smooth});
   return r;
 }
 

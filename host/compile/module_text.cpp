@@ -31,10 +31,14 @@ std::string series_text(const plan& p) {
 /// The text that tells a module how smooth its model's functions are.
 std::string smoothness_text(const model& m) {
   const auto word = [](smoothness s) { return fmt::format("saltus::smoothness({})", static_cast<int>(s)); };
-  std::vector<std::string> all = {word(m.equations_are), word(m.outputs_are)};
-  for (const guard& g : m.guards) all.push_back(word(g.how_smooth));
-  return fmt::format("template <> inline constexpr saltus::known_smoothness<{}> saltus::smoothness_of<::{}>{{{}}};\n",
-                     m.guards.size(), m.name, fmt::join(all, ", "));
+  std::vector<std::string> guards, outputs;
+  for (const guard& g : m.guards) guards.push_back(word(g.how_smooth));
+  for (const quantity& q : m.outputs) outputs.push_back(word(q.how_smooth));
+  return fmt::format(
+      "template <> inline constexpr saltus::known_smoothness<{}, {}> saltus::smoothness_of<::{}>{{{}, {}, {{{}}}, "
+      "{{{}}}}};\n",
+      guards.size(), outputs.size(), m.name, word(m.equations_are), word(m.outputs_are), fmt::join(guards, ", "),
+      fmt::join(outputs, ", "));
 }
 /// The text that tells a module the offsets of equations of any order.
 std::string offsets_text(const model& m) {

@@ -21,6 +21,7 @@ struct quantity {
   std::string unit;
   std::string about;
   int index = 0;  ///< for a state: 0 differential; 1, 2: algebraic, determined by a constraint of that index
+  smoothness how_smooth = smoothness::unknown;  ///< of an output
 };
 
 struct guard {

@@ -24,7 +24,8 @@ struct quantity {
   double value;  ///< default (states: initial value); unused for outputs
   const char* unit;
   const char* about;
-  int index;  ///< of a state: 0 differential; 1, 2: algebraic
+  int index;              ///< of a state: 0 differential; 1, 2: algebraic
+  smoothness how_smooth;  ///< of an output
 };
 
 struct guard {

@@ -238,16 +238,17 @@ SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages
       worst = select(is_in_window<R>(x, s.t, window) & (square > worst), square, worst);
     };
     take(s.integral_error[i], most);
-    // At a corner an extremum has an error of first order in h, the output's own.
+    // At its own corner an extremum has an error of first order in h.
+    constexpr bool has_corners_of_its_own =
+        R::of_output && smoothness_of<typename E::Model>.output(R::index) >= smoothness::piecewise;
     const auto take_at_corner = [&](Real error) SALTUS_INLINE_LAMBDA {
-      if constexpr (reduces_integrals<R>) return take(error, most);
+      if constexpr (reduces_integrals<R> || !has_corners_of_its_own) return take(error, most);
       const Real of_value = s.h * tol.rtol * max(x.reduced[size], s.largest(i)) + tiny;
       take(select(is_as_short_as_a_jump(x, s.h, tol), Real(0.0), error), of_value);
     };
     if constexpr (is_series_method<typename E::Method>) {
       take(Real(0.5) * s.h * defect[i], most);
-      if constexpr (!reduces_integrals<R> && smoothness_of<typename E::Model>.outputs >= smoothness::piecewise)
-        take_at_corner(Real(0.5) * s.h * defect[i]);
+      if constexpr (!reduces_integrals<R> && has_corners_of_its_own) take_at_corner(Real(0.5) * s.h * defect[i]);
     } else if constexpr (R::of_output) {
       const Real largest = s.h * max(x.reduced[size], s.largest(i)), bulge = s.bulge(i, s.h) / (largest + tiny);
       const auto is_judged =

@@ -191,7 +191,7 @@ class smoothness_in {
   }
 
   /// Right-hand sides are those of the model as it wrote them: residuals, or forces.
-  void find(abi::description& d, abi::guard* guards) const {
+  void find(abi::description& d, abi::guard* guards, abi::quantity* outputs) const {
     smoothness of_guards = smoothness::held;
     if constexpr (c::guard_count > 0) {
       const auto all = rows<named<typename c::guard, graded, c::guard_count>>(
@@ -212,10 +212,12 @@ class smoothness_in {
                           else if constexpr (c::has_force) Model::force(at, rates);
                           else Model::rhs(at, rates);
                         }).together();
-    if constexpr (c::output_count > 0)
-      d.outputs_are = rows<named<typename c::output, graded, c::output_count>>([](const auto& at, auto& out) {
-                        Model::outputs(at, out);
-                      }).together();
+    if constexpr (c::output_count > 0) {
+      const auto all = rows<named<typename c::output, graded, c::output_count>>(
+          [](const auto& at, auto& out) { Model::outputs(at, out); });
+      for (int i = 0; i < c::output_count; ++i) outputs[i].how_smooth = all.of[i];
+      d.outputs_are = all.together();
+    }
     // A slide divides by the rates of a guard along the fields on both sides.
     if (c::sliding_count > 0 && of_guards > d.equations_are) d.equations_are = of_guards;
   }
@@ -416,7 +418,7 @@ struct describe {
       check_completeness();
       const auto quantity = [](auto& list) {
         return [&list](const auto& v, const char* name, int i) {
-          list[i] = {name, value_of(v), v.unit, v.about, index_of(v)};
+          list[i] = {name, value_of(v), v.unit, v.about, index_of(v), smoothness::unknown};
         };
       };
       detail::each_member<Model::state_list>(quantity(states));
@@ -615,16 +617,16 @@ struct describe {
     // only the room for series, because counting numbers have no derivatives.
     if constexpr (c::is_mechanical) {
       d.structure = structure_of<Model>::get();
-      detail::smoothness_in<Model>().find(d, all.guards);
+      detail::smoothness_in<Model>().find(d, all.guards, all.outputs);
     } else if constexpr (c::equations == equations::any_order) {
       tell_series(d);
-      detail::smoothness_in<Model>().find(d, all.guards);
+      detail::smoothness_in<Model>().find(d, all.guards, all.outputs);
     } else {
       const detail::operations_of<Model> counting;
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();
       if constexpr (c::equations == equations::plain) tell_series(d);
-      detail::smoothness_in<Model>().find(d, all.guards);
+      detail::smoothness_in<Model>().find(d, all.guards, all.outputs);
     }
 #endif
   }

@@ -28,14 +28,16 @@ inline constexpr series_room room_of_outputs = {256, 256};
 struct unknown_smoothness {
   smoothness equations = smoothness::unknown, outputs = smoothness::unknown;
   constexpr smoothness guard(int) const { return smoothness::unknown; }
+  constexpr smoothness output(int) const { return smoothness::unknown; }
 };
 template <class Model>
 inline constexpr unknown_smoothness smoothness_of{};
 /// The same as the host has found it.
-template <int guard_count>
+template <int guard_count, int output_count>
 struct known_smoothness {
-  smoothness equations, outputs, guards[guard_count + 1];
+  smoothness equations, outputs, guards[guard_count + 1], each_output[output_count + 1];
   constexpr smoothness guard(int i) const { return guards[i]; }
+  constexpr smoothness output(int i) const { return each_output[i]; }
 };
 
 /// An entry of J that may not be zero: df_i/dx_j^(d_j - c_i). Unknowns of one direction are found together: no equation with offset c_i has

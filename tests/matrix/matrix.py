@@ -618,12 +618,12 @@ OWN_MODULE = ["lanes", "float", "backward", "certified", "device"]
 SAMPLED_METHOD = {
     "plain": "dop853", "mass_matrix": "rodas5p", "varying_mass": "sdirk4", "singular_mass": "rodas4", "semi_1": "esdirk4",
     "semi_2": "radau5", "implicit": "radau5", "any_order": "taylor12", "mechanical": "dp5", "contact": "tsit5",
-    "sliding": "rkf45", "tables": "bs3", "cornered": "dp5", "cornered_implicit": "sdirk4", "cornered_any_order": "dop853", "timed": "taylor16", "recorded": "dop853", "delayed": "tsit5", "modes": "rkf78", "stopping": "trapezoid",
+    "sliding": "rkf45", "tables": "bs3", "cornered": "dp5", "timed": "taylor16", "recorded": "dop853", "delayed": "tsit5", "modes": "rkf78", "stopping": "trapezoid",
 }  # fmt: skip
 SAMPLED_MODE = {"plain": "lanes", "semi_1": "float", "mechanical": "backward", "stopping": "certified"}
 CERTIFIED_TOO = ["semi_2", "any_order", "contact", "recorded"]  # forms whose guards over intervals are code of their own
 SAMPLED_ELSEWHERE = [
-    ("plain", "auto"), ("plain", "taylor20"), ("plain", "radau9"), ("semi_2", "radau13"), ("tables", "kutta3"), ("timed", "rk4"), ("modes", "rdpk510"), ("stopping", "taylor8"), ("cornered", "sdirk4"),
+    ("plain", "auto"), ("plain", "taylor20"), ("plain", "radau9"), ("semi_2", "radau13"), ("tables", "kutta3"), ("timed", "rk4"), ("modes", "rdpk510"), ("stopping", "taylor8"), ("cornered", "sdirk4"), ("cornered_implicit", "sdirk4"), ("cornered_any_order", "dop853"),
     ("mechanical", "infltrap"), ("mechanical", "inflsdirk4"), ("contact", "inflesdirk4"),
 ]  # fmt: skip
 

@@ -103,7 +103,7 @@ SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch
 
 template <class R, class E>
 inline constexpr bool may_have_corner =
-    R::of_output&& smoothness_of<typename E::Model>.outputs >= smoothness::piecewise;
+    R::of_output&& smoothness_of<typename E::Model>.output(R::index) >= smoothness::piecewise;
 
 /// The extremum inside a stretch whose ends show that there may be one: the turning point of the cubic through them, evaluated on the dense
 /// output. If its time is asked for, the zero of the time derivative is located.
