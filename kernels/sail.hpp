@@ -288,7 +288,7 @@ SALTUS_FN void step_to_corner(instance<E, Real>& x, const trial<E, Real>& a, mas
 /// Marks derivatives that count in the choice of steps and are not finite however short the step, where the states are finite: they no
 /// longer count. Returns these lanes.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> leaves_out_derivatives(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
+SALTUS_FN mask_of<Real> leave_out_derivatives(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
   if constexpr (E::judged > E::model_states && E::directions > 0) {
     finiteness<Real> states;
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { states.add(a.s.y1[i]); });
@@ -334,7 +334,7 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
       too_small = too_small & !at_wall;
       explain_failure(x, a, too_small, tol);
       const auto finite = from_rough<Real>(a.error2 < rough_of<Real>(beyond_any_error));
-      too_small = too_small & !leaves_out_derivatives(x, a, too_small & !finite);
+      too_small = too_small & !leave_out_derivatives(x, a, too_small & !finite);
       solver_check<E>::explain(x, a, too_small & finite, tol);
       end_where(x.status, too_small & !finite, status::not_finite);
       end_where(x.status, too_small, status::step_too_small);

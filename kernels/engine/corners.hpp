@@ -234,12 +234,12 @@ template <class Real>
 struct crossed_corners {
   mask_of<Real> where;
   rough_of<Real> error2;
-  Real part;  ///< the part of the step with which the next one should end; 1 elsewhere
+  Real part;  ///< to which the next trial should be cut; 1 elsewhere
 };
 
-/// The part of a step before the first change of answers, which begins at `begin` and is looked for within `width`, or, if it is at the start
-/// of the step, the part that crosses it by so little that this is accepted. A controller takes a step to each halving of an error of first order.
-/// Small errors are left to it: they may be those of smooth corners.
+/// The part to which a step is cut that has changed its answers between `begin` and `begin + width`. It ends just before the change, or, if it
+/// begins there, so little after it that this is accepted. A controller alone takes a step to each halving of an error of first order. Small
+/// errors are left to it: they may be those of smooth corners.
 template <class Real, class Answers>
 SALTUS_FN_COLD Real part_to_corner(const Answers& answers, mask_of<Real> crosses, Real begin, Real width, Real error2) {
   constexpr double large = 0x1p10, beyond = 0x1p80, accepted = 0.05, apart = 4.0;

@@ -613,7 +613,7 @@ def verdicts_of(form, method, mode, kind, part, result):
 EVERYTHING = ROWS + REDUCTIONS + NO_ROWS + DIFFERENTIABLE
 OWN_MODULE = ["lanes", "float", "backward", "certified", "device"]
 
-# The sample: each form with one method, all outputs, the ways of running that share its module, and in turn one that does not. Each
+# The sample: each form (of those with corners, one) with one method, all outputs, the ways of running that share its module, and in turn one that does not. Each
 # other method once, with outputs that need little compilation. On one day a sixth of the forms have all outputs, the others rows.
 SAMPLED_METHOD = {
     "plain": "dop853", "mass_matrix": "rodas5p", "varying_mass": "sdirk4", "singular_mass": "rodas4", "semi_1": "esdirk4",
@@ -623,7 +623,8 @@ SAMPLED_METHOD = {
 SAMPLED_MODE = {"plain": "lanes", "semi_1": "float", "mechanical": "backward", "stopping": "certified"}
 CERTIFIED_TOO = ["semi_2", "any_order", "contact", "recorded"]  # forms whose guards over intervals are code of their own
 SAMPLED_ELSEWHERE = [
-    ("plain", "auto"), ("plain", "taylor20"), ("plain", "radau9"), ("semi_2", "radau13"), ("tables", "kutta3"), ("timed", "rk4"), ("modes", "rdpk510"), ("stopping", "taylor8"), ("cornered", "sdirk4"), ("cornered_implicit", "sdirk4"), ("cornered_any_order", "dop853"),
+    ("plain", "auto"), ("plain", "taylor20"), ("plain", "radau9"), ("semi_2", "radau13"), ("tables", "kutta3"), ("timed", "rk4"), ("modes", "rdpk510"), ("stopping", "taylor8"),
+    ("cornered", "sdirk4"), ("cornered_implicit", "sdirk4"), ("cornered_any_order", "dop853"),
     ("mechanical", "infltrap"), ("mechanical", "inflsdirk4"), ("contact", "inflesdirk4"),
 ]  # fmt: skip
 
