@@ -28,8 +28,9 @@ inline void expect_near(double a, double b, double part, const std::string& what
 }
 
 /// Derivative of reduction number k by parameter j.
-inline double reduced_by(const outcome& r, std::size_t k, std::size_t j) {
-  return r.derivative(r.plan.model.states.size() + r.plan.model.outputs.size() + 1 + k, j);
+inline double reduced_by(const outcome& r, std::size_t k, std::size_t j, std::size_t instance = 0) {
+  return r.derivative(r.plan.model.states.size() + r.plan.model.outputs.size() + 1 + k, j,
+                      static_cast<std::int64_t>(instance));
 }
 
 struct differenced {

@@ -9,9 +9,11 @@ namespace saltus {
 
 /// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows the second
 /// derivative. A series limits its steps by its own terms, so its first step is |y|/|f|, or the whole span if one of them is zero; but not if
-/// the right-hand side may jump, which no term shows. Without `looks_ahead` one evaluation is enough.
+/// the right-hand side may jump, which no term shows. Without `looks_ahead` one evaluation is enough. In the lanes of `for_outputs` it is so short that the error
+/// estimates of the integrals of outputs can be trusted, since the states do not show how fast these are.
 template <bool looks_ahead = true, class E, class Real>
-SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
+                          mask_of<Real> for_outputs = mask_of<Real>::all(true)) {
   constexpr bool is_limited_by_terms =
       is_series_method<typename E::Method> && smoothness_of<typename E::Model>.equations < smoothness::piecewise;
   const step_system<E, Real> f{x.constants, &tol};
@@ -27,8 +29,7 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   constexpr double part = is_limited_by_terms ? 0.01 : 1e-6;
   Real h0 = min(select(tiny, Real(part) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::tables > 0 || has_delays<E>) h0 = min(h0, x.t_stop - x.t);  // beyond it f has other values
-  // The states do not show how fast outputs are, so steps grow from a size at which the error estimates of their integrals can be trusted.
-  if constexpr (E::quantities::any_output) h0 = min(h0, Real(0x1p-17) * span);
+  if constexpr (E::quantities::any_output) h0 = select(for_outputs, min(h0, Real(0x1p-17) * span), h0);
   if constexpr (is_limited_by_terms || !looks_ahead) {
     d2 = Real(0.0);
   } else if constexpr (E::form::has_field) {
@@ -45,16 +46,24 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const Real by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
   const Real h1 = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
   const Real most = is_limited_by_terms ? Real(limits<typename E::T>::largest) : h1;
-  constexpr double most_of_h0 = E::quantities::any_output ? 1.0 : 100.0;
-  const Real h = min(min(Real(most_of_h0) * h0, most), x.h_max);
+  Real most_of_h0(100.0);
+  if constexpr (E::quantities::any_output) most_of_h0 = select(for_outputs, Real(1.0), most_of_h0);
+  const Real h = min(min(most_of_h0 * h0, most), x.h_max);
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }
 
 /// Limits the next step of lanes in `where` to a first one, where the equations or what is asked of them may change. A model that compares
 /// numbers may have rested there, in steps of any length, and pulses begin: such steps would pass over them.
 template <class E, class Real>
-SALTUS_FN void begin_anew(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  if (any(where)) assign_where(where, x.h, min(x.h, first_step<false>(x, where, tol)));
+SALTUS_FN void begin_anew(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
+                          mask_of<Real> for_outputs = mask_of<Real>::all(true)) {
+  if (any(where)) assign_where(where, x.h, min(x.h, first_step<false>(x, where, tol, for_outputs)));
+}
+/// The same after an event. Where an error has limited the last step, that step has resolved the outputs.
+template <class E, class Real>
+SALTUS_FN void begin_anew_after_event(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  constexpr double small = -10.0;
+  begin_anew(x, where, tol, from_rough<Real>(x.memory.log_error < rough_of<Real>(small)));
 }
 /// After events and at knots.
 template <class E>

@@ -19,6 +19,7 @@ struct proven_bracket {
   Real blind;                ///< within this distance of `begin`, rounding may hide a root
   Real noisy;                ///< up to here, rounding of t in the stages may put a guard across that has left zero
   Real tail;                 ///< within this distance of the step's end, a point counts as that end
+  mask_of<Real> unsolved;    ///< the step to hi has no solution
 
   /// Takes in the result at theta, with the next root `ahead` of it. Returns the lanes without a root: no guard is across at hi. There may
   /// be several roots beyond hi, so hi moves on only if the next one is near, because the interpolant is slightly off, or if rounding may
@@ -26,6 +27,7 @@ struct proven_bracket {
   SALTUS_FN mask_of<Real> narrow(Real theta, const aim<Real>& here, Real ahead, mask_of<Real> open) {
     assign_where(open & here.across, hi, theta);
     assign_where(open & here.across, depth_hi, here.depth);
+    unsolved = unsolved & !(open & here.across);
     assign_where(open & !here.across, lo, theta);
     assign_where(open & !here.across, depth_lo, here.depth);
     proven = proven | (open & here.across);
@@ -41,6 +43,14 @@ struct proven_bracket {
     assign_where(ends, hi, Real(1.0));
     proven = proven | ends;
     return nothing & !widens & !ends;
+  }
+  /// The step to theta has no solution. Where the equations jump at the root, an implicit step that would end between their two branches has
+  /// none, so the root lies before theta.
+  SALTUS_FN void end_before(Real theta, mask_of<Real> where) {
+    assign_where(where, hi, theta);
+    assign_where(where, depth_hi, -depth_lo);
+    unsolved = unsolved | where;
+    proven = proven | where;
   }
   /// Lanes in which a guard is across so near to the beginning that this counts only if one is across at the end of that distance, too: it
   /// is the next point.
@@ -193,7 +203,8 @@ SALTUS_FN proven_bracket<Real> bracket_of_step(const location<E, Real>& l, const
           from,
           max(Real(0x1p-20), Real(64.0) * ulps),
           min(Real(256.0) * ulps, Real(1.0)),
-          Real(2.0) * time_tolerance(l.step.t1, h, l.tol) / h};
+          Real(2.0) * time_tolerance(l.step.t1, h, l.tol) / h,
+          mask_of<Real>::all(false)};
 }
 
 /// A bracket that has closed without Newton (a guard that jumps, or is flat beyond its root) is left at the end at which its guard may
@@ -228,20 +239,28 @@ SALTUS_FN_COLD aim<Real> approach(const location<E, Real>& l, Real from, Real th
     const Real old_width = b.hi - b.lo;
     auto unsolved = mask_of<Real>::all(false);
     auto target = step_to(l, theta * h, open, unsolved, result);
+    auto judged = open;
     if constexpr (!E::Method::is_explicit) {
       // A guard that has jumped where the step begins is across at its every part, down to those too short to be solved.
-      const auto jumped = (unsolved | p.broken) & b.proven & (b.hi <= Real(near_part<T>));
+      const auto jumped = (unsolved | p.broken) & b.proven & !b.unsolved & (b.hi <= Real(near_part<T>));
       closed = closed | jumped;
-      lost = lost | (unsolved & !jumped);
       p.broken = p.broken & !jumped;
+      const auto between = unsolved & !jumped & (theta > b.lo);
+      b.end_before(theta, between);
+      lost = lost | (unsolved & !jumped & !between);
+      open = open | between;
     }
-    const auto further = b.looks_further(theta, target, open), judged = open & !further;
+    const auto further = b.looks_further(theta, target, judged);
+    judged = judged & !further;
     assign_where(judged & target.across, p.crossing, target.guard);
     const auto known = b.proven;
     const auto absent = b.narrow(theta, target, target.to_root / h, judged);
     assign_where(b.proven & !known & !target.across, p.crossing, end.guard);
-    const Real near = Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, l.tol);
+    Real near = Real(near_part<T>);
+    if constexpr (!E::Method::is_explicit) near = select(b.unsolved, Real(part_without_steps), near);
+    near = near * h + Real(0.5) * time_tolerance(p.t, h, l.tol);
     const auto is_near = judged & (abs(target.to_root) <= near);
+    p.by_slope = p.by_slope | (is_near & b.unsolved);
     closed = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
     p.spurious = p.spurious | (open & absent);
     open = open & !(absent | is_near | closed);
@@ -262,6 +281,7 @@ SALTUS_FN_COLD aim<Real> approach(const location<E, Real>& l, Real from, Real th
     if constexpr (E::is_quick) open = open & is_under_way(x);
     theta = select(open, next, theta);
   }
+  lost = lost | (closed & b.unsolved);
   p.failed = open | lost;
   leave_closed_bracket(l, b, closed, lost, result);
   return result;

@@ -19,6 +19,7 @@ struct landing : way_to_landing<Real, E::gradient> {
   mask_of<Real> spurious;  ///< the interpolant's root does not exist (case III)
   mask_of<Real> failed;    ///< not located in the allowed attempts
   mask_of<Real> broken;    ///< a step shorter than the accepted one is not finite
+  mask_of<Real> by_slope;  ///< no step leads to the root, which is near
   Real crossing;           ///< number of a guard that has crossed just after this point; -1: none
 
   /// Moves the point, in the lanes of `where`.
@@ -43,7 +44,7 @@ SALTUS_FN landing<E, Real> landing_at_start(const instance<E, Real>& x, const tr
   p.s = a.s;
   p.g = {x.constants.guard_values, x.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
-  p.fires = p.spurious = p.failed = p.broken = mask_of<Real>::all(false);
+  p.fires = p.spurious = p.failed = p.broken = p.by_slope = mask_of<Real>::all(false);
   p.crossing = Real(-1.0);
   return p;
 }
@@ -69,6 +70,10 @@ SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {
 /// Over this part of a step a first-order move along f is exact to rounding.
 template <class T>
 inline constexpr double near_part = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
+
+/// Where the equations jump at a root, steps to within this part of one from it have no solution: they end where Newton's iteration takes the
+/// two sides for one. The move along f over it has an error of second order.
+inline constexpr double part_without_steps = 0x1p-17;
 
 /// The target seen from one point: of the guards that are across there, the one with the earliest estimated root; if none is across, the
 /// armed guard expected to cross first.

@@ -158,7 +158,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
     assign_where(where, x.rate[i], g.rate[i]);
   });
   if constexpr (E::form::model_guards > 0) put_back_within_rounding(x, where);
-  if constexpr (begins_anew<E>) begin_anew(x, where, tol);
+  if constexpr (begins_anew<E>) begin_anew_after_event(x, where, tol);
 }
 
 }  // namespace saltus

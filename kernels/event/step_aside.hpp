@@ -63,6 +63,8 @@ SALTUS_FN_COLD void step_aside(const location<E, Real>& l, aim<Real> target, mas
   const Real t0 = p.t;
   const Real tau = time_tolerance(t0, h, l.tol);
   Real reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three Newton steps away
+  if constexpr (!E::Method::is_explicit)
+    reach = select(p.by_slope, max(reach, Real(2.0 * part_without_steps) * h), reach);
   Real shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0), in_rounding = Real(0.0);
   mask_of<Real> seeking = where, is_drowned = mask_of<Real>::all(false);
   Real move = select(abs(target.to_root) <= reach, target.to_root, Real(0.0)), previous = move;

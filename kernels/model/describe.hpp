@@ -523,7 +523,7 @@ struct describe {
         if (k >= 0) at = detail::append_number(at, end, k);
         if (l >= 0) at = detail::append_number(at, end, l);
         *at = 0;
-        discretes[i] = {to, 0.0, "1", about, 0};
+        discretes[i] = {to, 0.0, "1", about, 0, smoothness::held};
       };
       if constexpr (c::schedules)
         detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
