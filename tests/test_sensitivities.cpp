@@ -726,8 +726,8 @@ TEST(Sensitivities, OfTheRootOfZero) {
 }
 
 /// Derivatives that count in the choice of steps and become undefined were NaN in the error, and the instance ended as `not_finite`.
-TEST(Sensitivities, UndefinedOnesDoNotCount) {
-  for (const char* method : {"dp5", "dop853", "taylor16", "sdirk4", "rodas5p", "radau5"}) {
+void expect_undefined_ones_not_to_count(const std::vector<const char*>& methods) {
+  for (const char* method : methods) {
     const std::vector<std::string> common = {"rtol=1e-8", std::string("method=") + method};
     const auto expect_states_of_a_run_without_control = [&](const std::string& model,
                                                             const std::vector<std::string>& of) {
@@ -747,6 +747,10 @@ TEST(Sensitivities, UndefinedOnesDoNotCount) {
     if (*method == 'd' || *method == 't')
       expect_states_of_a_run_without_control("relief_valve", {"t=[0.0,1.0]", by({"flow"})});
   }
+}
+TEST(Sensitivities, UndefinedOnesDoNotCount) { expect_undefined_ones_not_to_count({"dp5", "radau5"}); }
+TEST(Sensitivities, UndefinedOnesDoNotCountByOtherMethods) {
+  expect_undefined_ones_not_to_count({"dop853", "taylor16", "sdirk4", "rodas5p"});
 }
 
 // ------------------------------------------------------------------------------------------------------------------ a hunt

@@ -387,7 +387,7 @@ class Cornered(Form):
         return at
 
     def guards(self, mode, p):
-        return [Guard("half", lambda t, y: y[0] - 0.65)]
+        return [Guard("half", lambda t, y: y[0] - 0.675)]
 
     def output(self, t, y, mode, p):
         wave = self.wave(t)

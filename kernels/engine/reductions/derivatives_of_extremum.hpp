@@ -30,10 +30,9 @@ using rates_of_time = vec<Real, has_time<Reduction> ? E::directions : 0>;
 template <class E, class Reduction, class Real>
 SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
                                            const typename E::form::template lifted<Real>& q,
-                                           const rates_of_time<E, Reduction, Real>& of_time, mask_of<Real> where,
-                                           const tolerances<E, Real>& tol) {
-  constexpr double sign = sign_of_extremum<Reduction>;
-  const Real best = x.extreme[item], beyond = Real(sign) * (q.value - best);
+                                           const rates_of_time<E, Reduction, Real>& of_time, Real sign,
+                                           mask_of<Real> where, const tolerances<E, Real>& tol) {
+  const Real best = x.extreme[item], beyond = sign * (q.value - best);
   const Real noise = noise_of_quantity<E, Reduction>(max(abs(q.value), abs(best)), tol);
   const auto clearly = where & (beyond > noise), tied = where & (abs(beyond) <= noise);
   const Real relative = Real(1e-7) + Real(100.0) * tol.rtol;
@@ -184,9 +183,8 @@ SALTUS_FN_COLD vec<Real, E::directions> rates_of_turning_time(const instance<E, 
 /// Takes in the point at which the quantity turns in a stretch of a step, if it does.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN void turn_rates_within(instance<E, Real>& x, int item, const committed_step<E, Real>& of,
-                                 const Interpolant& step, const stretch<Real>& p, mask_of<Real> where) {
+                                 const Interpolant& step, const stretch<Real>& p, Real sign, mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
-  const Real sign = Real(sign_of_extremum<Reduction>);
   auto turns = where & (sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0));
   if (none(turns)) return;
   const Real top = turning_point(sign, p, p.width);
@@ -198,12 +196,12 @@ SALTUS_FN void turn_rates_within(instance<E, Real>& x, int item, const committed
   rates_of_time<E, Reduction, Real> of_time;
   if constexpr (has_time<Reduction>) {
     // Most turning points are no new extremum.
-    const Real beyond = Real(sign) * (q.value.value - x.extreme[item]);
+    const Real beyond = sign * (q.value.value - x.extreme[item]);
     turns = turns & !(beyond < -noise_of_quantity<E, Reduction>(abs(x.extreme[item]), *of.f.tol));
     if (none(turns)) return;
     of_time = rates_of_turning_time<E, Reduction>(x, of, step, at, q.value.value);
   }
-  take_rates_of_extremum<E, Reduction>(x, item, q.value, of_time, turns, *of.f.tol);
+  take_rates_of_extremum<E, Reduction>(x, item, q.value, of_time, sign, turns, *of.f.tol);
 }
 
 /// Where the cubic through the ends of a stretch bends, as a fraction of it; the middle if it does so elsewhere.
@@ -267,7 +265,7 @@ SALTUS_FN noted_answers<Real> moving_answers_of_outputs(const instance<E, Real>&
 /// it. Its time is known to the comparison alone: there is no derivative if it moves, unless a branch is constant.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN_COLD void take_rates_at_corner(instance<E, Real>& x, int item, const committed_step<E, Real>& of,
-                                         const Interpolant& step, const corner_of_output<Real>& corner,
+                                         const Interpolant& step, const corner_of_output<Real>& corner, Real sign,
                                          mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
   constexpr double rounding = 0x1p10 * limits<typename E::T>::epsilon;
@@ -284,7 +282,6 @@ SALTUS_FN_COLD void take_rates_at_corner(instance<E, Real>& x, int item, const c
     return lifted_quantity<E, Reduction>(x, lifted(t), y, f);
   };
   const auto l = on_branch(corner.before), r = on_branch(corner.after);
-  const Real sign = Real(sign_of_extremum<Reduction>);
   const Real rise = sign * l.rate.value, fall = -(sign * r.rate.value);
   const Real noise = fma(Real(rounding), abs(l.value.value) + abs(r.value.value),
                          of.f.tol->rtol * abs(of.s.h) * (abs(rise) + abs(fall)));
@@ -298,7 +295,7 @@ SALTUS_FN_COLD void take_rates_at_corner(instance<E, Real>& x, int item, const c
     top.d[j] = (fall * l.value.d[j] + rise * r.value.d[j]) / both;
     if constexpr (has_time<Reduction>) of_time[j] = sign * (r.value.d[j] - l.value.d[j]) / both;
   });
-  if (any(turns)) take_rates_of_extremum<E, Reduction>(x, item, top, of_time, turns, *of.f.tol);
+  if (any(turns)) take_rates_of_extremum<E, Reduction>(x, item, top, of_time, sign, turns, *of.f.tol);
 
   if (none(where & jumps)) return;
   auto before = l.value, after = r.value;
@@ -311,16 +308,15 @@ SALTUS_FN_COLD void take_rates_at_corner(instance<E, Real>& x, int item, const c
     after.d[j] = select(moves & (fall != Real(0.0)), Real(E::form::unset), after.d[j]);
     if constexpr (has_time<Reduction>) of_time[j] = select(moves, Real(E::form::unset), Real(0.0));
   }
-  take_rates_of_extremum<E, Reduction>(x, item, before, of_time, where & jumps & (rise >= Real(0.0)), *of.f.tol);
-  take_rates_of_extremum<E, Reduction>(x, item, after, of_time, where & jumps & (fall >= Real(0.0)), *of.f.tol);
+  take_rates_of_extremum<E, Reduction>(x, item, before, of_time, sign, where & jumps & (rise >= Real(0.0)), *of.f.tol);
+  take_rates_of_extremum<E, Reduction>(x, item, after, of_time, sign, where & jumps & (fall >= Real(0.0)), *of.f.tol);
 }
 
 /// The part of a stretch in a smooth piece of the quantity.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN void turn_rates_in_piece(instance<E, Real>& x, int item, const committed_step<E, Real>& of,
-                                   const Interpolant& step, const stretch<Real>& p, mask_of<Real> where) {
-  const Real sign = Real(sign_of_extremum<Reduction>);
-  turn_rates_within<E, Reduction>(x, item, of, step, p, where);
+                                   const Interpolant& step, const stretch<Real>& p, Real sign, mask_of<Real> where) {
+  turn_rates_within<E, Reduction>(x, item, of, step, p, sign, where);
   const auto twice = where & may_turn(sign, p) & !((sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0)));
   if (none(twice)) return;
   const Real part = bending_point(p);
@@ -329,18 +325,18 @@ SALTUS_FN void turn_rates_in_piece(instance<E, Real>& x, int item, const committ
   first.width = part * p.width, second.width = p.width - first.width;
   look_within<Reduction>(x, step, first.right, first.q1, first.d1);
   second.q0 = first.q1, second.d0 = first.d1;
-  turn_rates_within<E, Reduction>(x, item, of, step, first, twice);
-  turn_rates_within<E, Reduction>(x, item, of, step, second, twice);
+  turn_rates_within<E, Reduction>(x, item, of, step, first, sign, twice);
+  turn_rates_within<E, Reduction>(x, item, of, step, second, sign, twice);
 }
 
 /// Takes in a committed step's part in the derivative of an extremum, in the pieces in which its value is looked for, divided at corners. A
 /// piece whose slopes have one sign at both ends may contain a maximum and a minimum: it is divided where the cubic through its ends bends.
 template <class E, class Reduction, class Real>
-SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E, Real>& of, mask_of<Real> where) {
+SALTUS_FN_COLD void turn_rates(instance<E, Real>& x, int item, const committed_step<E, Real>& of, Real sign,
+                               mask_of<Real> where) {
   constexpr int pieces = looks_at_pieces<Reduction, E> ? 4 : 1;
   constexpr bool has_corners = may_have_corner<Reduction, E>;
   constexpr int most = has_corners ? 64 : 1;
-  const Real sign = Real(sign_of_extremum<Reduction>);
   stretch<Real> p;
   quantity_on_step<Reduction, E, Real>{x, of.s}.at_ends(p);
   const auto turns = (sign * p.d0 >= Real(0.0)) & (sign * p.d1 < Real(0.0));
@@ -362,12 +358,12 @@ SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const committed_step<E
         const auto inside = corner.there | mask_of<Real>::all(k < pieces);
         p.q1 = select(inside, q, p.q1), p.d1 = select(inside, d, p.d1);
       }
-      turn_rates_in_piece<E, Reduction>(x, item, of, step, p, open);
+      turn_rates_in_piece<E, Reduction>(x, item, of, step, p, sign, open);
       open = open & corner.there;
       p.left = p.right, p.q0 = p.q1, p.d0 = p.d1;
       if constexpr (has_corners)
         if (any(open)) {
-          take_rates_at_corner<E, Reduction>(x, item, of, step, corner, open);
+          take_rates_at_corner<E, Reduction>(x, item, of, step, corner, sign, open);
           p.left = select(corner.there, corner.after, p.left);
           look_within<Reduction>(x, step, p.left, p.q0, p.d0);
         }

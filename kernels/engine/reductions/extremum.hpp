@@ -25,7 +25,7 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
                              mask_of<Real> where, const Run& run) {
     extremum_of_step<R>(x, of, kept.at, where);
     if constexpr (E::kept_directions > 0) {
-      turn_rates<E, R>(x, kept.item, of, where);
+      turn_rates<E, any_extremum<R>>(x, kept.item, of, Real(sign_of_extremum<R>), where);
       if constexpr (R::windowed) rates_at_edges(x, of, kept.item, where, window_of<R, Real>(run, kept.item));
     }
   }
@@ -40,7 +40,7 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
     }
     Real value, rate;
     quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
-    take_extremum<R>(x, kept.at, value, x.t, where);
+    take_extremum<R>(x, kept.at, Real(sign_of_extremum<R>), value, x.t, where);
   }
   /// No step covers the values at the very end of a window that is there.
   template <class T, class Run>
@@ -51,7 +51,7 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
       one value, rate;
       quantity_along<E, R>({x.t, x.y, x.f}, x.constants, value, rate);
       if (window.from.v <= x.t.v && x.t.v <= window.to.v && x.t.v > x.t_begin.v)
-        take_extremum<R>(x, kept.at, value, x.t, mask_of<one>::all(true));
+        take_extremum<R>(x, kept.at, one(sign_of_extremum<R>), value, x.t, mask_of<one>::all(true));
     }
     if constexpr (has_time<R>) return E::form::model_time(static_cast<double>(x.reduced[kept.at + 1].v));
     const auto value = x.reduced[kept.at];
@@ -97,7 +97,7 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
         if constexpr (has_time<R>) of_time[j] = select(moves, Real(E::form::unset), of_time[j]);
       });
     }
-    take_rates_of_extremum<E, R>(x, item, q.value, of_time, counts, tol);
+    take_rates_of_extremum<E, any_extremum<R>>(x, item, q.value, of_time, Real(sign_of_extremum<R>), counts, tol);
   }
   template <class Real>
   SALTUS_FN static mask_of<Real> differ(const instance<E, Real>& x, const instance<E, Real>& other, int item,
@@ -120,7 +120,8 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
     const auto take = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f,
                           mask_of<Real> there) SALTUS_INLINE_LAMBDA {
       if (any(there))
-        take_rates_of_extremum<E, R>(x, item, lifted_quantity<E, R>(x, lifted(t), y, f).value, fixed, there, *of.f.tol);
+        take_rates_of_extremum<E, any_extremum<R>>(x, item, lifted_quantity<E, R>(x, lifted(t), y, f).value, fixed,
+                                                   Real(sign_of_extremum<R>), there, *of.f.tol);
     };
     take(of.s.t, of.s.y, of.s.f0(), begins);
     take(of.t1, of.s.y1, of.s.f1(), ends);

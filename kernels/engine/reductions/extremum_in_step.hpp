@@ -9,16 +9,19 @@ namespace saltus {
 template <class R>
 inline constexpr double sign_of_extremum = R::kind == reduce::max || R::kind == reduce::time_of_max ? 1.0 : -1.0;
 
-/// Takes a value at time t into an extremum.
+/// The extrema of a quantity, for functions that are the same for all of them but the `sign`.
+template <class R>
+using any_extremum = reduction<has_time<R> ? reduce::time_of_max : reduce::max, R::of_output, R::index>;
+
+/// Takes a value at time t into an extremum, with its time if R has it.
 template <class R, class E, class Real>
-SALTUS_FN void take_extremum(instance<E, Real>& x, int at, Real value, Real t, mask_of<Real> where) {
-  constexpr double sign = sign_of_extremum<R>;
+SALTUS_FN void take_extremum(instance<E, Real>& x, int at, Real sign, Real value, Real t, mask_of<Real> where) {
   if constexpr (has_time<R>) {
-    const auto better = where & (Real(sign) * value > Real(sign) * x.reduced[at]);
+    const auto better = where & (sign * value > sign * x.reduced[at]);
     assign_where(better, x.reduced[at], value);
     assign_where(better, x.reduced[at + 1], t);
   } else {
-    assign_where(where, x.reduced[at], Real(sign) * max(Real(sign) * x.reduced[at], Real(sign) * value));
+    assign_where(where, x.reduced[at], sign * max(sign * x.reduced[at], sign * value));
   }
 }
 
@@ -101,11 +104,10 @@ inline constexpr bool may_have_corner =
 /// The extremum inside a stretch whose ends show that there may be one: the turning point of the cubic through them, evaluated on the dense
 /// output. If its time is asked for, the zero of the time derivative is located.
 template <class R, class E, class Real>
-SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_step<E, Real>& of, int at,
+SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_step<E, Real>& of, int at, Real sign,
                                        const stretch<Real>& p, mask_of<Real> turns) {
-  constexpr double sign = sign_of_extremum<R>;
   constexpr bool with_time = has_time<R>;
-  const Real part = turning_point(Real(sign), p, p.width);
+  const Real part = turning_point(sign, p, p.width);
   turns = turns & (part > Real(0.0)) & (part < Real(1.0));
   if (none(turns)) return;
   const auto step = interpolate<typename E::Method>(of.f, of.s);
@@ -117,18 +119,18 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const committed_ste
     add_where(x.rhs_evaluations, turns, attempts_for_time);
   // For methods of low order the steps are so short that the cubic through their ends suffices.
   constexpr int attempts = with_time ? attempts_for_time : R::of_output || E::Method::order > 5 ? 3 : 1;
-  const auto top = highest_between<attempts, may_have_corner<R, E>>(look, Real(sign), p, of.s.h);
-  take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, of.s.h, of.s.t), turns);
+  const auto top = highest_between<attempts, may_have_corner<R, E>>(look, sign, p, of.s.h);
+  take_extremum<R>(x, at, sign, sign * top.value, fma(top.at, of.s.h, of.s.t), turns);
 }
 
 /// Updates an extremum with a step.
 template <class R, class E, class Real>
 SALTUS_FN void extremum_of_step(instance<E, Real>& x, const committed_step<E, Real>& of, int at, mask_of<Real> inside) {
-  constexpr double sign = sign_of_extremum<R>;
+  const Real sign(sign_of_extremum<R>);
   stretch<Real> p;
   quantity_on_step<R, E, Real>{x, of.s}.at_ends(p);
-  if constexpr (R::windowed) take_extremum<R>(x, at, p.q0, of.s.t, inside);
-  take_extremum<R>(x, at, p.q1, of.t1, inside);
+  if constexpr (R::windowed) take_extremum<R>(x, at, sign, p.q0, of.s.t, inside);
+  take_extremum<R>(x, at, sign, p.q1, of.t1, inside);
   if constexpr (looks_at_pieces<R, E>) {
     constexpr int pieces = 4;
     const auto step = interpolate<typename E::Method>(of.f, of.s);
@@ -138,12 +140,14 @@ SALTUS_FN void extremum_of_step(instance<E, Real>& x, const committed_step<E, Re
       p.right = Real(k * (1.0 / pieces));
       if (k == pieces) p.q1 = whole.q1, p.d1 = whole.d1;
       else look_within<R>(x, step, p.right, p.q1, p.d1);
-      take_extremum<R>(x, at, p.q1, fma(p.right, of.s.h, of.s.t), inside);
-      if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, of, at, p, turns);
+      take_extremum<R>(x, at, sign, p.q1, fma(p.right, of.s.h, of.s.t), inside);
+      if (const auto turns = inside & may_turn(sign, p); any(turns))
+        take_turning_point<any_extremum<R>>(x, of, at, sign, p, turns);
       p.left = p.right, p.q0 = p.q1, p.d0 = p.d1;
     }
   } else {
-    if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, of, at, p, turns);
+    if (const auto turns = inside & may_turn(sign, p); any(turns))
+      take_turning_point<any_extremum<R>>(x, of, at, sign, p, turns);
   }
 }
 
