@@ -9,8 +9,8 @@ namespace saltus {
 
 /// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows the second
 /// derivative. A series limits its steps by its own terms, so its first step is |y|/|f|, or the whole span if one of them is zero; but not if
-/// the right-hand side may jump, which no term shows. Without `looks_ahead` one evaluation is enough. In the lanes of `for_outputs` it is so short that the error
-/// estimates of the integrals of outputs can be trusted, since the states do not show how fast these are.
+/// the right-hand side may jump, which no term shows. Without `looks_ahead` one evaluation is enough. In the lanes of `for_outputs` the step is so
+/// short that the error estimates of the integrals of outputs can be trusted: the states do not show how fast these are.
 template <bool looks_ahead = true, class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                           mask_of<Real> for_outputs = mask_of<Real>::all(true)) {
@@ -59,7 +59,7 @@ SALTUS_FN void begin_anew(instance<E, Real>& x, mask_of<Real> where, const toler
                           mask_of<Real> for_outputs = mask_of<Real>::all(true)) {
   if (any(where)) assign_where(where, x.h, min(x.h, first_step<false>(x, where, tol, for_outputs)));
 }
-/// The same after an event. Where an error has limited the last step, that step has resolved the outputs.
+/// The same after an event. Where an error has limited the last step, the outputs are left to error control.
 template <class E, class Real>
 SALTUS_FN void begin_anew_after_event(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   constexpr double small = -10.0;

@@ -44,8 +44,8 @@ struct proven_bracket {
     proven = proven | ends;
     return nothing & !widens & !ends;
   }
-  /// The step to theta has no solution. Where the equations jump at the root, an implicit step that would end between their two branches has
-  /// none, so the root lies before theta.
+  /// The step to theta has no solution. The root is presumed before it: where the equations jump at the root, an implicit step that would end
+  /// between their two branches has none. If no root is found there, location fails.
   SALTUS_FN void end_before(Real theta, mask_of<Real> where) {
     assign_where(where, hi, theta);
     assign_where(where, depth_hi, -depth_lo);
@@ -256,10 +256,10 @@ SALTUS_FN_COLD aim<Real> approach(const location<E, Real>& l, Real from, Real th
     const auto known = b.proven;
     const auto absent = b.narrow(theta, target, target.to_root / h, judged);
     assign_where(b.proven & !known & !target.across, p.crossing, end.guard);
-    Real near = Real(near_part<T>);
-    if constexpr (!E::Method::is_explicit) near = select(b.unsolved, Real(part_without_steps), near);
-    near = near * h + Real(0.5) * time_tolerance(p.t, h, l.tol);
-    const auto is_near = judged & (abs(target.to_root) <= near);
+    const Real near = Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, l.tol);
+    Real reached = near;
+    if constexpr (!E::Method::is_explicit) reached = select(b.unsolved, max(Real(part_without_steps) * h, near), near);
+    const auto is_near = judged & (abs(target.to_root) <= reached);
     p.by_slope = p.by_slope | (is_near & b.unsolved);
     closed = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
     p.spurious = p.spurious | (open & absent);
@@ -273,9 +273,9 @@ SALTUS_FN_COLD aim<Real> approach(const location<E, Real>& l, Real from, Real th
       if (any(close)) open = open & !follow_to_root(l, b, result, near, close);
     }
     const Real newton = theta + target.to_root / h;
-    const auto trusted = b.holds(newton) & trust;
+    const auto trusted = judged & b.holds(newton) & trust;
     Real next = newton;
-    seldom(x, open & !(trusted & judged), [&]() SALTUS_INLINE_LAMBDA {
+    seldom(x, open & !trusted, [&]() SALTUS_INLINE_LAMBDA {
       next = select(further, b.noisy, select(trusted, newton, b.without_newton(attempts)));
     });
     if constexpr (E::is_quick) open = open & is_under_way(x);

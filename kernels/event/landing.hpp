@@ -71,8 +71,8 @@ SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {
 template <class T>
 inline constexpr double near_part = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
 
-/// Where the equations jump at a root, steps to within this part of one from it have no solution: they end where Newton's iteration takes the
-/// two sides for one. The move along f over it has an error of second order.
+/// Near a root at which the equations jump, implicit steps may have no solution, since Newton's iteration may stop on either side. Within this
+/// part of the step, which was enough at rtol 1e-4, the rest of the way is along f, with an error of second order.
 inline constexpr double part_without_steps = 0x1p-17;
 
 /// The target seen from one point: of the guards that are across there, the one with the earliest estimated root; if none is across, the

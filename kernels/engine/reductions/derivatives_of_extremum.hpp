@@ -26,14 +26,16 @@ SALTUS_FN Real noise_of_quantity(Real size, const tolerances<E, Real>& tol) {
 template <class E, class Reduction, class Real>
 using rates_of_time = vec<Real, has_time<Reduction> ? E::directions : 0>;
 
-/// Takes in a point at which reduction `item` may have its extremum; its time has the derivatives `of_time`.
+/// Takes in a point at which reduction `item` may have its extremum; its time has the derivatives `of_time`. Values are equal within
+/// `least_noise`, too.
 template <class E, class Reduction, class Real>
 SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
                                            const typename E::form::template lifted<Real>& q,
                                            const rates_of_time<E, Reduction, Real>& of_time, Real sign,
-                                           mask_of<Real> where, const tolerances<E, Real>& tol) {
+                                           mask_of<Real> where, const tolerances<E, Real>& tol,
+                                           Real least_noise = Real(0.0)) {
   const Real best = x.extreme[item], beyond = sign * (q.value - best);
-  const Real noise = noise_of_quantity<E, Reduction>(max(abs(q.value), abs(best)), tol);
+  const Real noise = max(noise_of_quantity<E, Reduction>(max(abs(q.value), abs(best)), tol), least_noise);
   const auto clearly = where & (beyond > noise), tied = where & (abs(beyond) <= noise);
   const Real relative = Real(1e-7) + Real(100.0) * tol.rtol;
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
@@ -212,6 +214,33 @@ SALTUS_FN Real bending_point(const stretch<Real>& s) {
   return select((at > Real(0.0)) & (at < Real(1.0)), at, Real(0.5));
 }
 
+/// A point of a committed step.
+template <class E, class Real>
+struct point_of_step {
+  Real t;
+  vec<Real, E::n> y, rate;
+
+  SALTUS_FN operator solution_point<Real, E::n>() const { return {t, y, rate}; }
+};
+
+/// The ends as they were accepted, other points on the dense output. Derivatives by time are those of the field if there
+/// is one.
+template <class E, class Interpolant, class Real>
+SALTUS_FN_COLD point_of_step<E, Real> point_at(const instance<E, Real>& x, const committed_step<E, Real>& of,
+                                               const Interpolant& step, Real at) {
+  const auto at_begin = at == Real(0.0), at_end = at == Real(1.0);
+  point_of_step<E, Real> r{select(at_end, of.t1, fma(at, step.h, step.t)), step(at), {}};
+  each<E::n>([&](int i)
+                 SALTUS_INLINE_LAMBDA { r.y[i] = select(at_begin, of.s.y[i], select(at_end, of.s.y1[i], r.y[i])); });
+  if constexpr (E::form::has_field) {
+    r.rate = E::form::rhs(r.t, r.y, x.constants);
+  } else {
+    r.rate = step.slope(at);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r.rate[i] = r.rate[i] / step.h; });
+  }
+  return r;
+}
+
 /// The first corner or jump of an output in a stretch of a step: points before and after it, as fractions of the step.
 template <class Real>
 struct corner_of_output {
@@ -221,11 +250,13 @@ struct corner_of_output {
 
 /// Looks for the first change of the answers of outputs at five points between `left` and `right`.
 template <class E, class Interpolant, class Real>
-SALTUS_FN_COLD corner_of_output<Real> first_corner(const instance<E, Real>& x, const Interpolant& step, Real left,
-                                                   Real right) {
+SALTUS_FN_COLD corner_of_output<Real> first_change(const instance<E, Real>& x, const committed_step<E, Real>& of,
+                                                   const Interpolant& step, Real left, Real right) {
   constexpr int points = 5, attempts = 60;
-  const auto answers = [&](Real at)
-                           SALTUS_INLINE_LAMBDA { return answers_of_outputs(x, fma(at, step.h, step.t), step(at)); };
+  const auto answers = [&](Real at) SALTUS_INLINE_LAMBDA {
+    const auto point = point_at(x, of, step, at);
+    return answers_of_outputs(x, point.t, point.y);
+  };
   const auto first = answers(left);
   const Real width = right - left;
   auto there = mask_of<Real>::all(false);
@@ -248,6 +279,42 @@ SALTUS_FN_COLD corner_of_output<Real> first_corner(const instance<E, Real>& x, c
   return {there, select(there, lo, right), select(there, hi, right)};
 }
 
+/// Differences of a quantity over a corner that are rounding. `slope`: its time derivative at other points of the step.
+template <class Real>
+struct noise_at_corner {
+  Real value, slope;
+
+  SALTUS_FN noise_at_corner(Real rtol, Real h, Real size, Real slope_before, Real slope_after, Real elsewhere) {
+    constexpr double rounding = 0x1p10 * limits<scalar_of<Real>>::epsilon, part = 1e-6;
+    value = fma(Real(rounding), size, rtol * abs(h) * (abs(slope_before) + abs(slope_after)));
+    slope = Real(part) * max(elsewhere, max(abs(slope_before), abs(slope_after)));
+  }
+};
+
+/// The first corner or jump of the quantity itself. Most changes of answers are those of other outputs, or change nothing.
+template <class E, class Reduction, class Interpolant, class Real>
+SALTUS_FN_COLD corner_of_output<Real> first_corner(const instance<E, Real>& x, const committed_step<E, Real>& of,
+                                                   const Interpolant& step, Real left, Real right, Real slope) {
+  constexpr int most = 64;
+  auto r = first_change(x, of, step, left, right);
+  auto open = r.there;
+  for (int changes = 0; changes < most && any(open); ++changes) {
+    Real q0, d0, q1, d1;
+    const auto before = point_at(x, of, step, r.before), after = point_at(x, of, step, r.after);
+    quantity_along<E, Reduction, Real>(before, x.constants, q0, d0);
+    quantity_along<E, Reduction, Real>(after, x.constants, q1, d1);
+    const noise_at_corner<Real> noise(of.f.tol->rtol, of.s.h, abs(q0) + abs(q1), d0, d1, slope);
+    open = open & !((abs(q1 - q0) > noise.value) | (abs(d1 - d0) > noise.slope));
+    if (none(open)) break;
+    const auto next = first_change(x, of, step, select(open, r.after, right), right);
+    assign_where(open, r.before, next.before);
+    assign_where(open, r.after, next.after);
+    r.there = (r.there & !open) | (open & next.there);
+    open = open & next.there;
+  }
+  return r;
+}
+
 /// The answers of the comparisons in outputs that depend on direction j.
 template <class E, class Real>
 SALTUS_FN noted_answers<Real> moving_answers_of_outputs(const instance<E, Real>& x, Real t, const vec<Real, E::n>& y,
@@ -262,54 +329,43 @@ SALTUS_FN noted_answers<Real> moving_answers_of_outputs(const instance<E, Real>&
 
 /// Takes in a corner or a jump of the quantity. At a corner that is an extremum, l and r being its branches, l(t*, p) = r(t*, p), so
 /// dt*/dp = (dr/dp - dl/dp) / (l' - r'), and the extremum has the derivative dl/dp + l' dt*/dp. At a jump both branches count if they lead to
-/// it. Its time is known to the comparison alone: there is no derivative if it moves, unless a branch is constant.
+/// it. How its time moves does not show in their values: a branch that is not constant has no derivative if it does.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN_COLD void take_rates_at_corner(instance<E, Real>& x, int item, const committed_step<E, Real>& of,
                                          const Interpolant& step, const corner_of_output<Real>& corner, Real sign,
                                          mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
-  constexpr double rounding = 0x1p10 * limits<typename E::T>::epsilon;
-  const auto on_branch = [&](Real at) SALTUS_INLINE_LAMBDA {
-    const Real t = fma(at, step.h, step.t);
-    const auto y = step(at);
-    vec<Real, E::n> f;
-    if constexpr (E::form::has_field) {
-      f = E::form::rhs(t, y, x.constants);
-    } else {
-      f = step.slope(at);
-      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] / step.h; });
-    }
-    return lifted_quantity<E, Reduction>(x, lifted(t), y, f);
-  };
-  const auto l = on_branch(corner.before), r = on_branch(corner.after);
+  const auto left = point_at(x, of, step, corner.before), right = point_at(x, of, step, corner.after);
+  const auto l = lifted_quantity<E, Reduction>(x, lifted(left.t), left.y, left.rate),
+             r = lifted_quantity<E, Reduction>(x, lifted(right.t), right.y, right.rate);
   const Real rise = sign * l.rate.value, fall = -(sign * r.rate.value);
-  const Real noise = fma(Real(rounding), abs(l.value.value) + abs(r.value.value),
-                         of.f.tol->rtol * abs(of.s.h) * (abs(rise) + abs(fall)));
-  const auto jumps = abs(r.value.value - l.value.value) > noise;
+  const noise_at_corner<Real> noise(of.f.tol->rtol, of.s.h, abs(l.value.value) + abs(r.value.value), rise, fall,
+                                    Real(0.0));
+  const auto jumps = abs(r.value.value - l.value.value) > noise.value;
   rates_of_time<E, Reduction, Real> of_time;
+  const auto take = [&](const auto& q, mask_of<Real> which) SALTUS_INLINE_LAMBDA {
+    if (any(which)) take_rates_of_extremum<E, Reduction>(x, item, q, of_time, sign, which, *of.f.tol, noise.value);
+  };
 
   const Real both = rise + fall;
-  const auto turns = where & !jumps & (rise >= Real(0.0)) & (fall >= Real(0.0)) & (both > Real(0.0));
   auto top = l.value;
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
     top.d[j] = (fall * l.value.d[j] + rise * r.value.d[j]) / both;
     if constexpr (has_time<Reduction>) of_time[j] = sign * (r.value.d[j] - l.value.d[j]) / both;
   });
-  if (any(turns)) take_rates_of_extremum<E, Reduction>(x, item, top, of_time, sign, turns, *of.f.tol);
+  take(top, where & !jumps & (rise >= Real(0.0)) & (fall >= Real(0.0)));
 
   if (none(where & jumps)) return;
   auto before = l.value, after = r.value;
   for (int j = 0; j < E::directions; ++j) {
-    const auto answers = [&](Real at) SALTUS_INLINE_LAMBDA {
-      return moving_answers_of_outputs(x, fma(at, step.h, step.t), step(at), j);
-    };
-    const auto moves = differ(answers(corner.before), answers(corner.after));
+    const auto moves =
+        differ(moving_answers_of_outputs(x, left.t, left.y, j), moving_answers_of_outputs(x, right.t, right.y, j));
     before.d[j] = select(moves & (rise != Real(0.0)), Real(E::form::unset), before.d[j]);
     after.d[j] = select(moves & (fall != Real(0.0)), Real(E::form::unset), after.d[j]);
     if constexpr (has_time<Reduction>) of_time[j] = select(moves, Real(E::form::unset), Real(0.0));
   }
-  take_rates_of_extremum<E, Reduction>(x, item, before, of_time, sign, where & jumps & (rise >= Real(0.0)), *of.f.tol);
-  take_rates_of_extremum<E, Reduction>(x, item, after, of_time, sign, where & jumps & (fall >= Real(0.0)), *of.f.tol);
+  take(before, where & jumps & (rise >= Real(0.0)));
+  take(after, where & jumps & (fall >= Real(0.0)));
 }
 
 /// The part of a stretch in a smooth piece of the quantity.
@@ -348,7 +404,8 @@ SALTUS_FN_COLD void turn_rates(instance<E, Real>& x, int item, const committed_s
     auto open = where;
     for (int part = 0; part < most && any(open); ++part) {
       corner_of_output<Real> corner{mask_of<Real>::all(false), end, end};
-      if constexpr (has_corners) corner = first_corner(x, step, p.left, end);
+      if constexpr (has_corners)
+        corner = first_corner<E, Reduction>(x, of, step, p.left, end, max(abs(whole.d0), abs(whole.d1)));
       p.right = corner.before;
       p.width = (p.right - p.left) * of.s.h;
       if (k == pieces) p.q1 = whole.q1, p.d1 = whole.d1;
@@ -364,6 +421,7 @@ SALTUS_FN_COLD void turn_rates(instance<E, Real>& x, int item, const committed_s
       if constexpr (has_corners)
         if (any(open)) {
           take_rates_at_corner<E, Reduction>(x, item, of, step, corner, sign, open);
+          open = open & (corner.after < end);
           p.left = select(corner.there, corner.after, p.left);
           look_within<Reduction>(x, step, p.left, p.q0, p.d0);
         }

@@ -69,10 +69,17 @@ requires(row_of(R::kind).group == reduction_group::extremum) struct reduction_in
     return q;
   }
   static constexpr double initial_second_rate = R::windowed ? E::form::unset : 0.0;
-  /// The time of an extremum has the derivatives in the second row.
+  /// The time of an extremum has the derivatives in the second row. There are none if the extremum with the derivatives is not that of the
+  /// values, as where an output has too many corners in a step.
   template <class T, class Run>
   SALTUS_FN static double final_rate(const instance<E, pack<T, 1>>& x, const kept_reduction& kept, int j, double rate,
-                                     const Run&) {
+                                     const Run& run) {
+    if constexpr (may_have_corner<R, E>) {
+      constexpr double some = 1000.0;
+      const auto largest = x.reduced[kept.at + row_of(R::kind).numbers];
+      const auto apart = abs(x.reduced[kept.at] - x.extreme[kept.item]);
+      if (apart.v > static_cast<T>(some * run.settings.rtol) * largest.v) return E::form::unset;
+    }
     if constexpr (!has_time<R>) return rate;
     else
       return E::form::time_sign * static_cast<double>(x.reduced_rates[E::second_row(kept.item) * E::directions + j].v);
