@@ -9,8 +9,8 @@ namespace saltus {
 
 /// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows the second
 /// derivative. A series limits its steps by its own terms, so its first step is |y|/|f|, or the whole span if one of them is zero; but not if
-/// the right-hand side may jump, which no term shows. Without `looks_ahead` one evaluation is enough. In the lanes of `for_outputs` the step is so
-/// short that the error estimates of the integrals of outputs can be trusted: the states do not show how fast these are.
+/// the right-hand side may jump, which no term shows. Without `looks_ahead` one evaluation is enough. The states do not
+/// show how fast outputs are: in the lanes of `for_outputs` the step is so short that error estimates of their integrals can be trusted.
 template <bool looks_ahead = true, class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                           mask_of<Real> for_outputs = mask_of<Real>::all(true)) {
@@ -62,8 +62,8 @@ SALTUS_FN void begin_anew(instance<E, Real>& x, mask_of<Real> where, const toler
 /// The same after an event. Where an error has limited the last step, the outputs are left to error control.
 template <class E, class Real>
 SALTUS_FN void begin_anew_after_event(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  constexpr double small = -10.0;
-  begin_anew(x, where, tol, from_rough<Real>(x.memory.log_error < rough_of<Real>(small)));
+  constexpr double log2_of_small_error = -10.0;  // relative to the tolerance
+  begin_anew(x, where, tol, from_rough<Real>(x.memory.log_error < rough_of<Real>(log2_of_small_error)));
 }
 /// After events and at knots.
 template <class E>

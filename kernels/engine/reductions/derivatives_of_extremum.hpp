@@ -218,27 +218,30 @@ SALTUS_FN Real bending_point(const stretch<Real>& s) {
 template <class E, class Real>
 struct point_of_step {
   Real t;
-  vec<Real, E::n> y, rate;
-
-  SALTUS_FN operator solution_point<Real, E::n>() const { return {t, y, rate}; }
+  vec<Real, E::n> y;
 };
 
-/// The ends as they were accepted, other points on the dense output. Derivatives by time are those of the field if there
-/// is one.
+/// The ends of a step as they were accepted, and other points on the dense output.
 template <class E, class Interpolant, class Real>
-SALTUS_FN_COLD point_of_step<E, Real> point_at(const instance<E, Real>& x, const committed_step<E, Real>& of,
-                                               const Interpolant& step, Real at) {
+SALTUS_FN point_of_step<E, Real> point_at(const committed_step<E, Real>& of, const Interpolant& step, Real at) {
   const auto at_begin = at == Real(0.0), at_end = at == Real(1.0);
-  point_of_step<E, Real> r{select(at_end, of.t1, fma(at, step.h, step.t)), step(at), {}};
+  point_of_step<E, Real> r{select(at_end, of.t1, fma(at, step.h, step.t)), step(at)};
   each<E::n>([&](int i)
                  SALTUS_INLINE_LAMBDA { r.y[i] = select(at_begin, of.s.y[i], select(at_end, of.s.y1[i], r.y[i])); });
-  if constexpr (E::form::has_field) {
-    r.rate = E::form::rhs(r.t, r.y, x.constants);
-  } else {
-    r.rate = step.slope(at);
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r.rate[i] = r.rate[i] / step.h; });
-  }
   return r;
+}
+
+/// The time derivatives of the states at a point: those of the field if there is one, else those of the dense output.
+template <class E, class Interpolant, class Real>
+SALTUS_FN vec<Real, E::n> slopes_at(const instance<E, Real>& x, const Interpolant& step, Real at,
+                                    const point_of_step<E, Real>& point) {
+  if constexpr (E::form::has_field) {
+    return E::form::rhs(point.t, point.y, x.constants);
+  } else {
+    vec<Real, E::n> f = step.slope(at);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] / step.h; });
+    return f;
+  }
 }
 
 /// The first corner or jump of an output in a stretch of a step: points before and after it, as fractions of the step.
@@ -254,7 +257,7 @@ SALTUS_FN_COLD corner_of_output<Real> first_change(const instance<E, Real>& x, c
                                                    const Interpolant& step, Real left, Real right) {
   constexpr int points = 5, attempts = 60;
   const auto answers = [&](Real at) SALTUS_INLINE_LAMBDA {
-    const auto point = point_at(x, of, step, at);
+    const auto point = point_at(of, step, at);
     return answers_of_outputs(x, point.t, point.y);
   };
   const auto first = answers(left);
@@ -300,9 +303,12 @@ SALTUS_FN_COLD corner_of_output<Real> first_corner(const instance<E, Real>& x, c
   auto open = r.there;
   for (int changes = 0; changes < most && any(open); ++changes) {
     Real q0, d0, q1, d1;
-    const auto before = point_at(x, of, step, r.before), after = point_at(x, of, step, r.after);
-    quantity_along<E, Reduction, Real>(before, x.constants, q0, d0);
-    quantity_along<E, Reduction, Real>(after, x.constants, q1, d1);
+    const auto look = [&](Real at, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
+      const auto point = point_at(of, step, at);
+      quantity_along<E, Reduction>({point.t, point.y, slopes_at(x, step, at, point)}, x.constants, q, d);
+    };
+    look(r.before, q0, d0);
+    look(r.after, q1, d1);
     const noise_at_corner<Real> noise(of.f.tol->rtol, of.s.h, abs(q0) + abs(q1), d0, d1, slope);
     open = open & !((abs(q1 - q0) > noise.value) | (abs(d1 - d0) > noise.slope));
     if (none(open)) break;
@@ -329,15 +335,17 @@ SALTUS_FN noted_answers<Real> moving_answers_of_outputs(const instance<E, Real>&
 
 /// Takes in a corner or a jump of the quantity. At a corner that is an extremum, l and r being its branches, l(t*, p) = r(t*, p), so
 /// dt*/dp = (dr/dp - dl/dp) / (l' - r'), and the extremum has the derivative dl/dp + l' dt*/dp. At a jump both branches count if they lead to
-/// it. How its time moves does not show in their values: a branch that is not constant has no derivative if it does.
+/// it. The values of the branches do not show dt*/dp there, so a branch that is not constant in time has no derivative if t* moves.
 template <class E, class Reduction, class Interpolant, class Real>
 SALTUS_FN_COLD void take_rates_at_corner(instance<E, Real>& x, int item, const committed_step<E, Real>& of,
                                          const Interpolant& step, const corner_of_output<Real>& corner, Real sign,
                                          mask_of<Real> where) {
   using lifted = typename E::form::template lifted<Real>;
-  const auto left = point_at(x, of, step, corner.before), right = point_at(x, of, step, corner.after);
-  const auto l = lifted_quantity<E, Reduction>(x, lifted(left.t), left.y, left.rate),
-             r = lifted_quantity<E, Reduction>(x, lifted(right.t), right.y, right.rate);
+  const auto left = point_at(of, step, corner.before), right = point_at(of, step, corner.after);
+  const auto branch_at = [&](Real at, const point_of_step<E, Real>& point) SALTUS_INLINE_LAMBDA {
+    return lifted_quantity<E, Reduction>(x, lifted(point.t), point.y, slopes_at(x, step, at, point));
+  };
+  const auto l = branch_at(corner.before, left), r = branch_at(corner.after, right);
   const Real rise = sign * l.rate.value, fall = -(sign * r.rate.value);
   const noise_at_corner<Real> noise(of.f.tol->rtol, of.s.h, abs(l.value.value) + abs(r.value.value), rise, fall,
                                     Real(0.0));
