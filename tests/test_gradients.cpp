@@ -39,7 +39,8 @@ double gradient(const outcome& r, std::size_t j, std::size_t instance = 0) {
 template <class Number>
 Number of_every_kind(const Number& x, const Number& y) {
   auto r = fma(x, y, sin(x) * pow(x, y)) + pow(x, 3.0) / hypot(x, y) + atan2(x, 2.0) - max(x, y) * min(x, y);
-  r = r + abs(-x) - copysign(x, y) + pow(2.0, y) + exp(x) * log(y) / tanh(x) + cbrt(x * y) - expm1(y);
+  r = r + abs(-x) - copysign(x, y) + y * copysign(0.5, x) - copysign(y, 2.0) + pow(2.0, y) + exp(x) * log(y) / tanh(x) +
+      cbrt(x * y) - expm1(y);
   r += cos(x) * tan(y) - asin(x) * acos(x) + atan(y) + sinh(x) * cosh(y) + log2(y) * log10(x) + sign(x) * floor(y);
   return r * sqrt(x) + 2.0 * y - 3.0 / x + 1.0 - (0.5 - y);
 }

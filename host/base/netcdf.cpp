@@ -206,6 +206,13 @@ std::vector<long long> netcdf_file::integers(const netcdf_variable& v, std::size
 
 std::vector<double> netcdf_file::column(const netcdf_variable& v) const { return reals(v, {0, 0}, {length(v), 1}); }
 
+std::vector<double> netcdf_file::numbers(const netcdf_variable& v) const {
+  must_be_numbers(v, 2);
+  position all = {1, 1};
+  for (std::size_t d = 0; d < v.dimensions.size(); ++d) all[d] = dimension(v.dimensions[d].c_str());
+  return reals(v, {0, 0}, all);
+}
+
 std::string netcdf_file::bytes(const netcdf_variable& v, std::int64_t first, std::int64_t count) const {
   const hdf5_silence silent;
   must_be_numbers(v, 2);

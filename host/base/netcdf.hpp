@@ -65,6 +65,8 @@ class netcdf_file {
   std::vector<long long> integers(const netcdf_variable& v, std::size_t start, std::size_t count) const;
   /// All values of a variable of at most one dimension, converted from the type of the file to double.
   std::vector<double> column(const netcdf_variable& v) const;
+  /// The same of a variable of at most two dimensions, row by row.
+  std::vector<double> numbers(const netcdf_variable& v) const;
   /// The numbers of `count` indices along the first dimension, or of a scalar, in the type of the file.
   std::string bytes(const netcdf_variable& v, std::int64_t first, std::int64_t count) const;
   /// The texts of a variable of one dimension.

@@ -190,6 +190,9 @@ class field {
     return all;
   }
 
+  /// The items of a list; a text is a list of itself.
+  std::vector<field> items_or_text() const { return is_text() ? std::vector{*this} : items(); }
+
   std::vector<double> numbers() const {
     if (!is_list()) refuse("must be a list of numbers");
     std::vector<double> all;

@@ -117,7 +117,7 @@ const spec_key all_keys[] = {
      "`401` or `{ count = 401 }`, `{ step = 0.1 }`, `[0.0, 1.0]` or `{ times = [0.0, 1.0] }`; count and step also `{ from = 10.0, to = 20.0, "
      "count = 101 }`",
      "states and outputs on a time grid; `count` >= 2 includes both ends; `times` descend in a run backward"},
-    {"output", "output", "events", {}, "Union[bool, Iterable[str], Table]", "false",
+    {"output", "output", "events", {}, "Union[bool, str, Iterable[str], Table]", "false",
      "true, false, `[\"impact\"]` or more of [some of them](#some-rows-of-the-event-log)",
      "the event log: time, guard or time event, states before and after"},
     {"output", "output", "reduce", {}, "Union[str, Iterable[str]]", "`[]`",
@@ -135,7 +135,7 @@ const spec_key all_keys[] = {
      "true, false, `{ quantiles = [0.05, 0.5, 0.95] }`", "[statistics at each sample time](#statistics-at-sample-times)"},
     {"output", "output", "histogram", {}, table, "none", "`{ final_lift = { from = 0.0, to = 20.0, bins = 50 } }`",
      "instances counted by a final value, output, reduction or counter"},
-    {"output", "output", "indices", {}, "Union[bool, Iterable[str]]", "true with `saltelli`, `morris` or `fast` and no sweep",
+    {"output", "output", "indices", {}, "Union[bool, str, Iterable[str]]", "true with `saltelli`, `morris` or `fast` and no sweep",
      "true, false, or outcomes: `[\"final_lift\", \"events\"]`",
      "indices of sensitivity, computed while the run goes on ([global_sensitivity.md](global_sensitivity.md)); `true`: of finals, outputs, "
      "reductions, `t_final`, `events`"},

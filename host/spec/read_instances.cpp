@@ -164,7 +164,7 @@ axis read_table(reading& r, const field& entry) {
   const auto csv = entry.is_table() ? entry.need("csv", "must be the path of a CSV or NetCDF file") : entry;
   std::vector<std::string> wanted;
   if (const auto columns = entry.is_table() ? entry.find("columns") : std::nullopt) {
-    for (const auto& item : columns->items()) wanted.push_back(item.text());
+    for (const auto& item : columns->items_or_text()) wanted.push_back(item.text());
     if (wanted.empty()) columns->fail("must have at least one name");
   }
   const auto id = id_among(r, wanted);

@@ -86,9 +86,9 @@ void read_indices(reading& r, const field& root) {
   const auto given = output ? output->find("indices") : std::nullopt;
   const bool is_possible = is_for_indices(r.plan.design) && r.plan.axes.empty();
   const auto columns = statistic_columns(r.plan);
-  if (given && given->is_list()) {
+  if (given && (given->is_list() || given->is_text())) {
     const names allowed = names_of(columns);
-    for (const auto& item : given->items())
+    for (const auto& item : given->items_or_text())
       r.plan.indices.push_back(statistic_column_called(r.plan, item.word(allowed)));
     if (r.plan.indices.empty()) given->fail("must name at least one outcome; " + suggest("", allowed));
   } else if (given ? given->boolean() : is_possible) {
@@ -185,7 +185,7 @@ void read_event_log(reading& r, const field& events) {
     const auto known = event_names(r.model);
     const names allowed(known.begin(), known.end());
     r.plan.logged.events.assign(known.size(), 0);
-    for (const auto& item : list.items())
+    for (const auto& item : list.items_or_text())
       r.plan.logged
           .events[static_cast<std::size_t>(std::find(known.begin(), known.end(), item.word(allowed)) - known.begin())] =
           1;
@@ -193,8 +193,9 @@ void read_event_log(reading& r, const field& events) {
       list.fail("must name at least one guard or time event; " + suggest("", allowed));
   };
   if (!events.is_table()) {
-    r.plan.log_events = events.is_list() || events.boolean();
-    if (events.is_list()) select(events);
+    const bool names_events = events.is_list() || events.is_text();
+    r.plan.log_events = names_events || events.boolean();
+    if (names_events) select(events);
     return;
   }
   events.only({"guards", "first", "last", "from", "to", "outputs"});

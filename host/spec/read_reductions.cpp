@@ -106,7 +106,7 @@ void read_window(const reading& r, const field& item, const words_of_reduction& 
 }  // namespace
 
 void read_reductions(reading& r, const field& list) {
-  for (const auto& item : list.is_text() ? std::vector{list} : list.items()) {
+  for (const auto& item : list.items_or_text()) {
     std::string text = item.text();
     text.erase(0, text.find_first_not_of(' '));
     text.erase(text.find_last_not_of(' ') + 1);

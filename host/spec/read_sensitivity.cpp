@@ -62,7 +62,7 @@ int differential_states(const model& m) {
 
 /// Reads names into `to`, each once.
 void read_names(const reading& r, const field& list, std::vector<target>& to) {
-  for (const auto& item : list.items()) {
+  for (const auto& item : list.items_or_text()) {
     const target of = read_parameter(r, item);
     for (const target& other : to)
       if (other.name == of.name) item.fail("must not be listed twice");

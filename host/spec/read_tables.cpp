@@ -27,7 +27,7 @@ knots read_columns(reading& r, const field& csv, const std::string& time, const 
 knots read_curves(reading& r, const field& csv, const std::string& time, const std::optional<field>& columns) {
   std::vector<std::string> wanted;
   if (columns)
-    for (const auto& item : columns->items()) wanted.push_back(item.text());
+    for (const auto& item : columns->items_or_text()) wanted.push_back(item.text());
   if (columns && wanted.empty()) columns->fail("must name one column or more");
   if (columns) wanted.insert(wanted.begin(), time);
   const auto any = [](const std::string&) { return true; };

@@ -108,7 +108,7 @@ std::string tables_of(const result_file& f, const model& m, given_arrays& arrays
     const auto *times = f.find("knot_" + t.name), *values = f.find("table_" + t.name);
     if (!times || !values) continue;
     arrays[times->name] = f.column(*times);
-    arrays[values->name] = f.column(*values);
+    arrays[values->name] = f.numbers(*values);  // a row for each curve
     text += fmt::format("{} = {{ times = {{ array = {} }}, values = {{ array = {} }} }}\n", t.name,
                         toml_of(times->name), toml_of(values->name));
   }

@@ -781,5 +781,9 @@ template <class A, class B>
 requires detail::stands_for<A, B> SALTUS_FN A hypot(const A& x, B y) { return hypot(x, A(y)); }
 template <class A, class B>
 requires detail::stands_for<A, B> SALTUS_FN A hypot(B x, const A& y) { return hypot(A(x), y); }
+template <class A, class B>
+requires detail::stands_for<A, B> SALTUS_FN A copysign(const A& x, B y) { return copysign(x, A(y)); }
+template <class A, class B>
+requires detail::stands_for<A, B> SALTUS_FN A copysign(B x, const A& y) { return copysign(A(x), y); }
 
 }  // namespace saltus

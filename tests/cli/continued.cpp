@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "program.hpp"
+#include "testing/source_folder.hpp"
 
 namespace command_line {
 namespace {
@@ -145,6 +146,21 @@ TEST_F(data_in, an_instance_is_made_again_from_its_file_alone) {
             "from all of them by --set 'initial.from=\"study.nc\"'\n");
   EXPECT_EQ(refused({"run", "study.nc", "--instance", "1", "-o", "study.nc", "--force", "-q"}),
             "saltus: output.file = \"study.nc\": this run reads it: give another name\n");
+}
+
+TEST_F(data_in, an_instance_is_made_again_with_its_curve) {
+  fs::copy_file(saltus::test::in_source("tests/models/curved.hpp"), folder() / "curved.hpp");
+  write(folder() / "study.toml",
+        "model = \"./curved.hpp\"\n[sweep]\nnumber = [0, 1, 2]\n[tables]\n"
+        "line = { times = [0, 1, 4], values = [[0, 1, 2], [3, 1, 0], [1, 1, 5]] }\n"
+        "steps = { times = [0, 2, 4], values = [[1, 3, 1], [3, 0, 3], [0, 1, 0]] }\n"
+        "common = { times = [0, 4], values = [1, 2] }\n[output]\nfile = \"study.nc\"\n");
+  ASSERT_EQ(saltus({"run", "study.toml", "-q"}).code, 0);
+  for (const char* instance : {"0", "2"}) {
+    const auto o = saltus({"run", "study.nc", "--instance", instance, "-q", "--trust"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.out.find("the same bits\n"), std::string::npos) << o.out;
+  }
 }
 
 TEST_F(data_in, the_first_number_that_is_none_is_told_with_function_and_time) {

@@ -130,6 +130,7 @@ def test_short_forms_are_those_of_the_long_ones(ball):
     short = ball.run(t=1.0, samples=5, events=["impact"], reduce="max(height)")
     long = ball.run(t=(0, 1.0), samples={"count": 5}, events={"guards": ["impact"]}, reduce=["max(height)"])
     xr.testing.assert_equal(short, long)
+    xr.testing.assert_equal(short, ball.run(t=1.0, samples=5, events="impact", reduce=["max(height)"]))
     assert ball.run(t=1.0, samples=[0.25, 0.5])["time"].values.tolist() == [0.25, 0.5]
 
 
