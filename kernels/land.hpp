@@ -156,7 +156,7 @@ SALTUS_FN mask_of<Real> keep_for_last_events(instance<E, Real>& x, mask_of<Real>
 template <class E, class Real, class Run>
 SALTUS_FN trial<E, Real> redo_step(instance<E, Real>& x, mask_of<Real>& active, const tolerances<E, Real>& tol,
                                    const Run& run) {
-  const auto a = attempt(x, tol);
+  const auto a = attempt(x, active, tol);
   count_trial(x, a, active);
   if constexpr (!E::certified) add_where(x.rhs_evaluations, active, E::Method::extra_stages);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

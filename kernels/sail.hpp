@@ -35,9 +35,10 @@ SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_o
     add_where(x.rhs_evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
 }
 
-/// Judges a trial step of length h. The condition states what is accepted, so that a NaN is rejected.
+/// Judges a trial step of length h of the lanes in `where`. The condition states what is accepted, so that a NaN is rejected.
 template <class E, class Real>
-SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, trial<E, Real>& a) {
+SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, mask_of<Real> where,
+                              trial<E, Real>& a) {
   if constexpr (E::fixed_steps) {
     a.error2 = rough_of<Real>(0.0);
   } else {
@@ -48,7 +49,7 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
     a.crosses_corner = corners.where;
     a.part_to_corner = corners.part;
     if constexpr (watches_corners<E>) {
-      corners = corners_in(x, a, tol);
+      corners = corners_in(x, a, where, tol);
       a.error2 = max(a.error2, corners.error2);
       a.crosses_corner = corners.where;
       a.part_to_corner = corners.part;
@@ -62,7 +63,7 @@ SALTUS_FN void estimate_error(const instance<E, Real>& x, const tolerances<E, Re
     }
     if constexpr (E::quantities::any_output) a.parts = change_of_parts(x, a.s, tol);
     if constexpr (E::quantities::count > 0) {
-      const auto corners_there = corners_of_outputs_in(x, a, tol);
+      const auto corners_there = corners_of_outputs_in(x, a, where, tol);
       const Real error2 = quadrature_error_squared(x, a.s, a.parts, corners_there.error, tol);
       a.error2 = max(a.error2, to_rough(error2));
       if constexpr (watches_corners_of_outputs<E> && cuts_at_corners<E>)
@@ -168,9 +169,9 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
   return s;
 }
 
-/// step -> estimate_error -> detect
+/// step -> estimate_error -> detect, for the lanes in `where`; nothing is looked for in others
 template <class E, class Real>
-SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
+SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   using form = typename E::form;
   // step, stretched by up to 1 % or cut to end at t_stop; h is the exact increment of t, rounding included
   const Real left = x.t_stop - x.t;
@@ -191,7 +192,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   orientation_check<E>::measure(x, a, constraints, tol);
   adjustment_check<E>::measure(x, a, constraints, tol);
   coordinates_check<E>::measure(x, a, constraints, tol);
-  estimate_error(x, tol, a.s.h, a);
+  estimate_error(x, tol, a.s.h, where, a);
   a.suspect = suspect_in(x, a, a.last, tol);
   return a;
 }
@@ -205,8 +206,8 @@ struct step_end {
   typename E::form::template rated<Real, E::ng> g;  ///< guards
 };
 
-/// Makes the end of a step the accepted point of the lanes in `where`, and observes the step: samples before `until` (at `until`, too, in the
-/// lanes of `inclusive`), reductions, near misses.
+/// Makes the end of a step the accepted point of the lanes in `where`, and observes the step: samples before `until` (at `until`, too, in
+/// the lanes of `inclusive`), reductions, near misses.
 template <class E, class Real, class Run>
 SALTUS_FN void accept_point(instance<E, Real>& x, const step_end<E, Real>& end, [[maybe_unused]] Real until,
                             [[maybe_unused]] mask_of<Real> inclusive, mask_of<Real> where,
@@ -299,6 +300,14 @@ SALTUS_FN mask_of<Real> leave_out_derivatives(instance<E, Real>& x, const trial<
   return mask_of<Real>::all(false);
 }
 
+/// True if a step along a polynomial may go as far as the next event: corners are no events, and may lie within it.
+template <class E>
+inline constexpr bool goes_to_next_event = [] {
+  if (!is_limited_by_terms<E> || has_piecewise_guards<E>) return false;
+  if (E::quantities::any_output && smoothness_of<typename E::Model>.outputs >= smoothness::piecewise) return false;
+  return E::ng == 0 || detects_on_series<E>;
+}();
+
 /// Applies the controller to a trial, for the lanes in `where`; a lane that cannot continue gets its terminal status. Returns the lanes
 /// that cannot because they stand at a wall: this is an event.
 template <class E, class Real>
@@ -317,9 +326,12 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
     // A step cut short at t_stop says nothing about the next step size.
     const Real cut = select(a.last & a.accepted, x.h, Real(0.0));
     assign_where(where, x.h, min(max(next.h, cut), x.h_max));
+    if constexpr (goes_to_next_event<E>) assign_where(where & a.accepted & is_polynomial(a.s), x.h, x.h_max);
     // Before a window, steps do not resolve the outputs of which it asks.
-    if constexpr ((E::stops_at_windows && E::quantities::any_output) || (E::form::tables > 0 && begins_anew<E>))
-      begin_anew(x, where & a.last & a.accepted, tol);
+    const auto stops = where & a.last & a.accepted;
+    if constexpr (E::form::tables > 0 && begins_anew<E>) begin_anew(x, stops, tol);
+    else if constexpr (E::stops_at_windows && looks_at_outputs<E>)
+      begin_anew(x, stops & begins_window_of_output<E>(tol.windows, a.s.t, a.t1), tol);
     if constexpr (cuts_at_corners<E> && (watches_corners<E> || watches_corners_of_outputs<E>))
       step_to_corner(x, a, where);
     if constexpr (E::form::slides) aim_at_surface(x, where);
@@ -354,7 +366,7 @@ SALTUS_FN mask_of<Real> update_step_size(instance<E, Real>& x, const trial<E, Re
 template <class E, class Real, class Run>
 SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol,
                              const Run& run) {
-  const auto a = attempt(x, tol);
+  const auto a = attempt(x, active, tol);
   count_trial(x, a, active);
   const mask_of<Real> parked = active & a.accepted & a.suspect;
   accept_step(x, a, active & a.accepted & !a.suspect, tol, run);

@@ -378,7 +378,7 @@ TEST(Watched, NotesEachAnswer) {
   EXPECT_EQ(value, plain_at(1.0, 0.5));
   EXPECT_TRUE(none(differ(here, notes_at(1.1, 0.6, value))));
   EXPECT_EQ(value, plain_at(1.1, 0.6));
-  for (const auto [a, b] : {std::pair{-1.0, -1.5}, {2.5, 0.5}, {0.4, 0.5}, {1.2, 1.1}, {1.0, -0.5}}) {
+  for (const auto& [a, b] : {std::pair{-1.0, -1.5}, {2.5, 0.5}, {0.4, 0.5}, {1.2, 1.1}, {1.0, -0.5}}) {
     EXPECT_TRUE(all(differ(here, notes_at(a, b, value)))) << a << " " << b;
     EXPECT_EQ(value, plain_at(a, b));
   }

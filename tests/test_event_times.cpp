@@ -76,6 +76,18 @@ TEST(EventTimes, OfSeriesInClosedForm) {
     }
 }
 
+// A series that ends limits no step: after the first one, each flight is one step.
+TEST(EventTimes, OfFlightsThatAreOneStepEach) {
+  const auto all = all_series();
+  for (const auto& s : {all[0], all[1]}) {
+    const auto r = run(s.model, with(sharp("taylor8"), s.settings));
+    EXPECT_EQ(r.log.size(), s.events);
+    EXPECT_LT(worst(r, s.time), 1e-12);
+    EXPECT_LE(r.steps[0], static_cast<long long>(s.events) + 2);
+    EXPECT_EQ(r.rejected[0], 0);
+  }
+}
+
 TEST(EventTimes, OfTheReferenceCases) {
   struct allowance {
     const char* model;

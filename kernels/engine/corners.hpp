@@ -73,18 +73,18 @@ class divided_step {
   }
   SALTUS_FN vec<Real, E::n> slope(int k, const vec<Real, E::n>& at_begin) const { return slope(part(k), at_begin); }
 
-  /// The lanes in which answers are not the same at all points, and the part of the step before the first change.
+  /// The lanes of `where` in which answers are not the same at all points, and the part of the step before the first change.
   struct changes {
     mask_of<Real> where;
     Real part;
   };
   template <class Answers>
-  SALTUS_FN changes changes_of(const Answers& answers) const {
+  SALTUS_FN changes changes_of(const Answers& answers, mask_of<Real> where) const {
     auto before = answers(0);
     changes r{mask_of<Real>::all(false), Real(1.0)};
     for (int k = 1; k < points; ++k) {
       const auto here = answers(k);
-      const auto changed = differ(before, here);
+      const auto changed = where & differ(before, here);
       r.part = select(changed & !r.where, part(k - 1), r.part);
       r.where = r.where | changed;
       before = here;
@@ -245,6 +245,7 @@ SALTUS_FN_COLD Real part_to_corner(const Answers& answers, mask_of<Real> crosses
   constexpr double large = 0x1p10, beyond = 0x1p80, accepted = 0.05, apart = 4.0;
   constexpr int attempts = 60;
   const auto wanted = crosses & (error2 > Real(large)) & (error2 < Real(beyond));
+  if (none(wanted)) return Real(1.0);
   const Real enough = max(Real(accepted) / sqrt(error2), Real(16.0 * limits<scalar_of<Real>>::epsilon));
   const auto first = answers(Real(0.0));
   Real lo = begin, hi = begin + width;
@@ -260,14 +261,14 @@ SALTUS_FN_COLD Real part_to_corner(const Answers& answers, mask_of<Real> crosses
 }
 
 template <class E, class Real>
-SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const trial<E, Real>& a,
+SALTUS_FN crossed_corners<Real> corners_in(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                                            const tolerances<E, Real>& tol) {
   const divided_step<E, Real> points(a);
   const auto states = points.for_answers(step_system<E, Real>{x.constants, &tol});
   const auto answers = [&](auto at) SALTUS_INLINE_LAMBDA {
     return answers_at(x, points.t(at), states(at), points.slope(at, x.f));
   };
-  const auto changes = points.changes_of(answers);
+  const auto changes = points.changes_of(answers, where);
   if (!any(changes.where)) return {changes.where, rough_of<Real>(0.0), Real(1.0)};
   auto error2 = norm_at_corner_squared(x, a, error_at_corner(x, a, points, tol), tol);
   if constexpr (!has_defect<E>) {
@@ -331,13 +332,13 @@ struct corners_of_outputs {
 };
 template <class E, class Real>
 SALTUS_FN corners_of_outputs<E, Real> corners_of_outputs_in(const instance<E, Real>& x, const trial<E, Real>& a,
-                                                            const tolerances<E, Real>& tol) {
+                                                            mask_of<Real> where, const tolerances<E, Real>& tol) {
   corners_of_outputs<E, Real> r;
   if constexpr (watches_corners_of_outputs<E>) {
     const divided_step<E, Real> points(a);
     const auto states = points.simply();
-    r.changes =
-        points.changes_of([&](int k) SALTUS_INLINE_LAMBDA { return answers_of_outputs(x, points.t(k), states(k)); });
+    r.changes = points.changes_of(
+        [&](int k) SALTUS_INLINE_LAMBDA { return answers_of_outputs(x, points.t(k), states(k)); }, where);
     constexpr int sums = stages<typename E::Method, Real, E::n>::sums;
     each<sums>([&](int i) SALTUS_INLINE_LAMBDA { r.error[i] = Real(0.0); });
     if (any(r.changes.where)) find_defects(x, a, points, tol, r.error);

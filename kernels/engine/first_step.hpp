@@ -7,15 +7,23 @@
 
 namespace saltus {
 
+/// Series limit their steps by their own terms, unless the right-hand side may jump, which no term shows.
+template <class E>
+inline constexpr bool is_limited_by_terms =
+    is_series_method<typename E::Method>&& smoothness_of<typename E::Model>.equations < smoothness::piecewise;
+
+/// True if a first step is so short that error estimates of integrals of outputs can be trusted. The terms of their series say more.
+template <class E>
+inline constexpr bool looks_at_outputs =
+    E::quantities::any_output &&
+    !(is_limited_by_terms<E> && smoothness_of<typename E::Model>.outputs < smoothness::piecewise);
+
 /// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows the second
-/// derivative. A series limits its steps by its own terms, so its first step is |y|/|f|, or the whole span if one of them is zero; but not if
-/// the right-hand side may jump, which no term shows. Without `looks_ahead` one evaluation is enough. The states do not
-/// show how fast outputs are: in the lanes of `for_outputs` the step is so short that error estimates of their integrals can be trusted.
+/// derivative. If a series limits its steps by its terms, its first step is |y|/|f|, or the whole span if one of them is zero. Without
+/// `looks_ahead` one evaluation is enough. The states do not show how fast outputs are, which count in the lanes of `for_outputs`.
 template <bool looks_ahead = true, class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                           mask_of<Real> for_outputs = mask_of<Real>::all(true)) {
-  constexpr bool is_limited_by_terms =
-      is_series_method<typename E::Method> && smoothness_of<typename E::Model>.equations < smoothness::piecewise;
   const step_system<E, Real> f{x.constants, &tol};
   vec<Real, E::model_states> scale;
   Real d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
@@ -26,11 +34,11 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   });
   const Real span = x.t_end - x.t_begin;
   const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
-  constexpr double part = is_limited_by_terms ? 0.01 : 1e-6;
+  constexpr double part = is_limited_by_terms<E> ? 0.01 : 1e-6;
   Real h0 = min(select(tiny, Real(part) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::tables > 0 || has_delays<E>) h0 = min(h0, x.t_stop - x.t);  // beyond it f has other values
-  if constexpr (E::quantities::any_output) h0 = select(for_outputs, min(h0, Real(0x1p-17) * span), h0);
-  if constexpr (is_limited_by_terms || !looks_ahead) {
+  if constexpr (looks_at_outputs<E>) h0 = select(for_outputs, min(h0, Real(0x1p-17) * span), h0);
+  if constexpr (is_limited_by_terms<E> || !looks_ahead) {
     d2 = Real(0.0);
   } else if constexpr (E::form::has_field) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
@@ -45,9 +53,9 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   constexpr double k = is_series_method<typename E::Method> ? 6.0 : E::Method::order + 1;
   const Real by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
   const Real h1 = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
-  const Real most = is_limited_by_terms ? Real(limits<typename E::T>::largest) : h1;
+  const Real most = is_limited_by_terms<E> ? Real(limits<typename E::T>::largest) : h1;
   Real most_of_h0(100.0);
-  if constexpr (E::quantities::any_output) most_of_h0 = select(for_outputs, Real(1.0), most_of_h0);
+  if constexpr (looks_at_outputs<E>) most_of_h0 = select(for_outputs, Real(1.0), most_of_h0);
   const Real h = min(min(most_of_h0 * h0, most), x.h_max);
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }

@@ -330,6 +330,20 @@ SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const
   }
 }
 
+/// Lanes in which a window of an output begins after `from` and not after `to`.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> begins_window_of_output(const double* windows, Real from, Real to) {
+  auto r = mask_of<Real>::all(false);
+  E::each_reduction([&](auto of, int j, int) SALTUS_INLINE_LAMBDA {
+    using R = decltype(of);
+    if constexpr (R::of_output && R::windowed) {
+      const Real begin = window_of<R, Real>(windows, j).from;
+      r = r | ((begin > from) & (begin <= to));
+    }
+  });
+  return r;
+}
+
 /// The first end of a window of time after t.
 template <class E, class Real>
 SALTUS_FN Real next_end_of_window(const double* windows, Real t) {

@@ -119,8 +119,8 @@ SALTUS_FN_COLD void compare_reduced_rates(instance<E, Real>& x, const instance<E
         Real& rate = x.reduced_rates[row * E::directions + j];
         const Real b = other.reduced_rates[row * E::directions + j];
         const Real rounding = Real(1e-12) * (Real(1.0) + abs(x.reduced[at])) / size_of_direction(x, j);
-        const auto agree = (!differs) & (abs(rate - b) <= relative * max(abs(rate), abs(b)) + rounding);
-        rate = select(where & (!agree), Real(E::form::unset), rate);
+        const auto agree = abs(rate - b) <= relative * max(abs(rate), abs(b)) + rounding;
+        rate = select(where & (differs | !agree), Real(E::form::unset), rate);
       });
     });
   });

@@ -356,6 +356,15 @@ SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const v
   return rough_exp2(min(max(log_h + Real(log_safety), Real(-90.0)), Real(90.0)));
 }
 
+/// Lanes in which the series ends: the solution is a polynomial, and no term limits a step.
+template <class Method, class Real, int n>
+SALTUS_FN mask_of<Real> is_polynomial(const stages<Method, Real, n>& s) {
+  Real last(0.0);
+  for (int k = Method::order - 1; k <= Method::order; ++k)
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { last = max(last, abs(s.coefficient[k - 1][i])); });
+  return last == Real(0.0);
+}
+
 template <class Method, class Real, int n>
 requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   return s.error;
