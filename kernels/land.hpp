@@ -291,7 +291,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   mask_of<Real> fires;
   const auto at_stop = (ends_there | (a.last & (a.t1 >= x.t_end))) & active & (!moved) & !p.failed;
   event_here<E, Real> event{due_at(x, a, p, s.side, tau, moved, at_stop, fires), of_step, {}, {}};
-  event.at_knot = pass_jumping_knots(x, active, tol, event.due, fires);
+  event.at_knot = pass_jumping_knots(x, active, tol, of_step, event.due, fires);
   const auto at_end = keep_for_last_events(x, active);
   fires = fires & active & !p.failed;
   // If only a time event is due, the whole step was committed: guards have the values of its end, not of its start.

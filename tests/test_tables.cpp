@@ -585,6 +585,60 @@ TEST(Curves, HaveTheSameBitsHoweverTheyAreRun) {
   }
 }
 
+/// A switch whose set point touches or crosses its threshold exactly at knots, its own or others': it is on above the threshold and off below,
+/// and its guards fire in turn, as often as the lines cross the threshold. A touch counts twice or not at all.
+void expect_the_switch_right(const std::vector<std::string>& more) {
+  const std::vector<double> thresholds = {1, 0.5, 1 - 1e-7, 1 + 1e-7};
+  const std::vector<std::vector<double>> shapes = {{1, 1, 3, 1, 1}, {3, 1, 2, 1, 3}, {3, 0, 3, 1, 3},
+                                                   {0, 1, 1, 2, 0}, {0, 1, 0, 1, 0}, {2, 1, 0, 1, 2}};
+  for (const bool beside_steps : {false, true})
+    for (const auto& shape : shapes) {
+      auto settings = with(more, {"rtol=1e-8", "output.events=true", set("sweep.threshold", thresholds),
+                                  table("aim", {{0, 1, 2, 3, 4}, shape})});
+      if (beside_steps) settings.push_back(table("steps", {{-1, 0.5, 2, 3.5, 6, 8}, {5, 4, 5, 4, 5, 4}}));
+      const auto r = run(test_model(beside_steps ? "set_point_beside_steps" : "set_point"), settings);
+      std::vector<double> line(shape.begin(), shape.end() - 1);
+      line.insert(line.end(), shape.begin(), shape.end() - 1);
+      line.push_back(shape[3] + 0.7 * (shape[4] - shape[3]));
+      for (std::size_t i = 0; i < thresholds.size(); ++i) {
+        const double c = thresholds[i];
+        const auto what =
+            fmt::format("{}, {} at {}", fmt::join(shape, " "), beside_steps ? "beside steps" : "alone", c);
+        ASSERT_EQ(name_of(r.status[i]), "finished") << what;
+        std::vector<std::string> fired;
+        for (const auto& e : r.log)
+          if (e.instance == static_cast<std::int64_t>(i)) fired.push_back(e.guard);
+        for (std::size_t k = 1; k < fired.size(); ++k) EXPECT_NE(fired[k - 1], fired[k]) << what;
+        if (line.front() == c || line.back() == c) continue;
+        int crossings = 0, touches = 0;
+        for (double before = line.front(); const double here : line) {
+          touches += here == c;
+          if (here == c) continue;
+          crossings += (before > c) != (here > c);
+          before = here;
+        }
+        const auto often = static_cast<int>(fired.size());
+        EXPECT_EQ((often - crossings) % 2, 0) << what;
+        EXPECT_GE(often, crossings) << what;
+        if (touches == 0) { EXPECT_EQ(often, crossings) << what; }
+        if (!fired.empty()) { EXPECT_EQ(r.final_discrete[i], line.back() > c ? 1.0 : 0.0) << what; }
+      }
+    }
+}
+
+TEST(SetPoints, AreSwitchedAtKnots) { expect_the_switch_right({"method=dp5"}); }
+
+TEST(SetPoints, AreSwitchedWhereWindowsEndSteps) {
+  expect_the_switch_right({"method=radau5", "output.reduce=['mean(square) from 2 to 3.5']"});
+}
+
+TEST(SetPoints, AreSwitchedAtKnotsByOtherMethods) {
+  for (const char* method : {"bs3", "dop853", "taylor12", "rodas5p", "radau5"})
+    expect_the_switch_right({std::string("method=") + method});
+  expect_the_switch_right({"method=dp5", "detection=certified"});
+  expect_the_switch_right({"method=dp5", "sensitivity.parameters=['initial.level']", "initial.level=0.5"});
+}
+
 TEST(Curves, AreCheckedBeforeTheRun) {
   const auto says = [&](const std::vector<std::string>& settings, const char* words) {
     const auto complaint = refused(curved, settings);

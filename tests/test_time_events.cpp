@@ -35,6 +35,29 @@ TEST(TimeEvents, APeriodMayHaveBegunBeforeOrBeginLater) {
   EXPECT_EQ(times_of(later), (std::vector<double>{1.5, 1.75, 2.0}));
 }
 
+/// A wave that turns, at a clock's times, on the level of its switches, or some ulps from it: they are right after each touch.
+void expect_switches_right_after_touches(const char* method) {
+  const std::vector<double> levels = {1.0, 0.5, 1 - 0x1p-53, 1 + 0x1p-52, 1 - 1e-7, 1 + 1e-7, 1e-7};
+  for (const double plateau : {0.0, 1.0}) {
+    const auto r =
+        run(test_model("triangle"), {std::string("method=") + method, "rtol=1e-8", set("sweep.level", levels),
+                                     set("plateau", plateau), "output.events=true"});
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      const auto what = fmt::format("{} {} {:.17g}", method, plateau, levels[i]);
+      EXPECT_EQ(name_of(r.status[i]), "finished") << what;
+      EXPECT_NEAR(r.final_state[i], plateau > 0 ? 0.0 : 0.3, 1e-7) << what;
+      const double is_above = r.final_state[i] > levels[i];
+      EXPECT_EQ(r.final_discrete[levels.size() + i], is_above) << what;
+      EXPECT_EQ(r.final_discrete[2 * levels.size() + i], is_above) << what;
+    }
+  }
+}
+TEST(TimeEvents, LeaveSwitchesRightAfterTouches) { expect_switches_right_after_touches("dp5"); }
+TEST(TimeEvents, LeaveSwitchesRightAfterTouchesByOtherMethods) {
+  for (const char* method : {"bs3", "dop853", "taylor12", "rodas5p", "radau5", "sdirk4"})
+    expect_switches_right_after_touches(method);
+}
+
 // 0.3, 0.6 and 0.7 are an ulp from the ticks there. A value is that after the tick, and windows contain both of their ends.
 TEST(TimeEvents, AreAtTheTimesThatAreAskedForToRounding) {
   for (const char* method : {"dp5", "rodas5p", "taylor8"})

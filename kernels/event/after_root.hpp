@@ -59,6 +59,43 @@ struct point_before {
   with_rate<vec<Real, E::ng>> g;
 };
 
+/// Bilateral guards that have fired before their roots or at zero, because another event was due there, and have not been moved by the
+/// transition: 1.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::ng> fired_before_root(const instance<E, Real>& x, const point_before<E, Real>& before,
+                                             const event_iteration<E, Real>& so_far, mask_of<Real> where) {
+  const Real zero(limits<typename E::T>::smallest);
+  vec<Real, E::ng> r;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    r[i] = Real(0.0);
+    if (i >= E::form::model_guards || E::form::traits(i).side != bilateral) return;
+    const Real now = x.constants.guard_values[i], was = before.g.value[i];
+    const auto at_zero = (abs(now) <= zero) & (abs(was) <= zero);
+    const auto stays = at_zero | ((now == was) & comes_to_root<E>(i, was, before.g.rate[i], so_far.before_root));
+    const auto early = stays & (so_far.fired[i] > Real(0.5)) & (side_of(now) == side_of(so_far.from[i]));
+    r[i] = select(where & early, Real(1.0), Real(0.0));
+  });
+  return r;
+}
+
+/// Puts guards that have fired before their roots (`early`) on their new sides, and with them those of the same function. If the transition
+/// has turned them round, they are back in the next step, and what watches for their return fires there. Returns the lanes.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> go_across(instance<E, Real>& x, const vec<Real, E::ng>& early,
+                                       const event_iteration<E, Real>& so_far) {
+  const auto g = x.constants.guard_values;
+  auto any_over = mask_of<Real>::all(false);
+  for (int i = 0; i < E::form::model_guards; ++i)
+    for (int j = 0; j < E::form::model_guards; ++j) {
+      if (E::form::traits(j).side != bilateral) continue;
+      const auto same = (abs(g[i]) == abs(g[j])) & (abs(x.rate[i]) == abs(x.rate[j])) & (so_far.fired[j] < Real(0.5));
+      const auto over = (early[i] > Real(0.5)) & (i == j ? mask_of<Real>::all(true) : same);
+      assign_where(over, x.constants.guard_values[j], across<E>(g[j]));
+      any_over = any_over | over;
+    }
+  return any_over;
+}
+
 /// A bilateral guard that has fired shortly before its root, because another event was due there, moves to its new side, so that it does not
 /// fire again at the root. A guard that has crossed its root and returns fires again if the equations turn it, by its sign or a discrete
 /// variable. If a jump of the states has turned it, as a bounce does, it is back on its side: with the states before it would not return.

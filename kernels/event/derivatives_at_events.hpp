@@ -29,6 +29,14 @@ struct due_events {
   vec<Real, E::form::time_events> time_event;
 };
 
+template <class E, class Real>
+SALTUS_FN mask_of<Real> any_due(const due_events<E, Real>& due) {
+  auto r = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r = r | (due.guard[i] > Real(0.5)); });
+  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { r = r | (due.time_event[i] > Real(0.5)); });
+  return r;
+}
+
 /// The events due at an accepted point, and the guards there.
 template <class E, class Real>
 struct event_here {

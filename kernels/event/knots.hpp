@@ -53,10 +53,21 @@ SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> wher
   return passing;
 }
 
-/// Moves the lanes of `where` on at knots where no guard may jump.
+/// Moves the lanes of `where` on at knots where no guard may jump. Their sides stay: a guard at zero that changes its direction there leaves
+/// its side in the next step.
 template <class E, class Real>
 SALTUS_FN void pass_smooth_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  if constexpr (has_corners<E> && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
+  if constexpr (has_corners<E> && !guards_jump_at_knots<E>) {
+    const auto before = x.constants.guard_values;
+    const auto passed = pass_knots(x, where, tol);
+    if (any(passed))
+      each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+        const Real now = x.constants.guard_values[i];
+        const auto was_up = before[i] >= Real(0.0), is_up = now >= Real(0.0);
+        const Real zero = select(was_up, Real(0.0), Real(-limits<typename E::T>::smallest));
+        assign_where(passed & (was_up ^ is_up), x.constants.guard_values[i], zero);
+      });
+  }
 }
 
 /// The same for lanes whose step has ended at t_stop: at a knot, where a window of time begins or ends, or at a datum.
@@ -80,24 +91,31 @@ SALTUS_FN_COLD void mark_moving_events(instance<E, Real>& x, const due_events<E,
     });
 }
 
-/// Moves the lanes of `where` on at knots where guards may jump: guards that are on their other side are due, too, and their lanes fire.
-/// Returns the lanes that have passed a knot.
+/// Moves the lanes of `where` on at knots where guards may jump: guards that are on their other side are due, too, and their lanes fire. A guard
+/// that is zero at the knot has the side that it had at the beginning of the step (`at_begin`); its direction behind the knot decides. Returns
+/// the lanes that have passed a knot.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> pass_jumping_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
-                                           due_events<E, Real>& due, mask_of<Real>& fires) {
+                                           const vec<Real, E::ng>& at_begin, due_events<E, Real>& due,
+                                           mask_of<Real>& fires) {
   if constexpr (!guards_jump_at_knots<E>) {
     if constexpr ((E::directions > 0 || E::gradient) && E::form::tables > 0)  // the knot is passed
       if constexpr (E::form::tables_jump) mark_moving_events(x, due, has_jumped(x, where, tol));
     return mask_of<Real>::all(false);
   } else {
-    const auto was = x.constants.guard_values;
+    auto was = x.constants.guard_values;
     const auto passed = pass_knots(x, where, tol);
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto at_zero = passed & (abs(was[i]) <= Real(limits<typename E::T>::smallest));
+      was[i] = select(at_zero, at_begin[i], was[i]);
+      if (E::form::traits(i).side == bilateral) due.guard[i] = select(at_zero, Real(0.0), due.guard[i]);
+    });
     if constexpr (E::directions > 0 || E::gradient) mark_moving_events(x, due, passed);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto jumped = passed & is_due_again<E>(i, was[i], x.constants.guard_values[i], x.rate[i], due.guard[i]);
       due.guard[i] = select(jumped, Real(1.0), due.guard[i]);
-      fires = fires | jumped;
     });
+    fires = (fires & !passed) | (passed & any_due(due));
     return passed;
   }
 }

@@ -143,7 +143,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (E::ng > 0 && !E::form::slides) settle_modes(x, f, constants, g, where, tol, rules);
   mask_of<Real> resettled = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real settled = settle<E>(i, constants.guard_values[i], g.rate[i]);
+    const Real settled = settle_at_restart<E>(i, constants.guard_values[i], g.rate[i], x.constants.guard_values[i]);
     resettled = resettled | (where & ((settled < Real(0.0)) & (constants.guard_values[i] == Real(0.0))));
     constants.guard_values[i] = settled;
   });

@@ -33,6 +33,15 @@ SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
   return select(flat, select(before < Real(0.0), Real(below), Real(0.0)), settle<E>(i, g, rate));
 }
 
+/// The same after a jump, or where a table goes on. A bilateral guard that has been zero and stays so, as where a table stays at its level, keeps
+/// its side.
+template <class E, class Real>
+SALTUS_FN Real settle_at_restart(int i, Real g, Real rate, Real before) {
+  if (E::form::traits(i).side == unilateral) return settle<E>(i, g, rate);
+  const auto was_zero = abs(before) <= Real(limits<typename E::T>::smallest);
+  return settle<E>(i, g, rate, select(was_zero, before, Real(0.0)));
+}
+
 /// Puts a unilateral guard back on zero that is beyond it by less than `tolerance` (a time), by rounding or by a bilateral guard due at the
 /// same time, and is on its way back. Otherwise it would not be armed for the next contact.
 template <class E, class Real>

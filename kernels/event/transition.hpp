@@ -190,6 +190,12 @@ SALTUS_FN_COLD mask_of<pack<T, W>> fire(instance<E, pack<T, W>>& x, const event_
     if constexpr (moves_states<typename E::form>) log_events_where(x, active, row_before, due, way.times, run);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { so_far.fired[i] = max(so_far.fired[i], due.guard[i]); });
     auto over = take_over(x, so_far, active, tol);
+    if constexpr (E::ng + E::form::time_events > 1) {
+      const auto early = fired_before_root(x, before, so_far, active);
+      auto any_early = mask_of<Real>::all(false);
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { any_early = any_early | (early[i] > Real(0.5)); });
+      seldom(x, any_early, [&]() SALTUS_INLINE_LAMBDA { over = over | go_across(x, early, so_far); });
+    }
     if constexpr (moves_states<typename E::form> && E::ng > 0)
       over = over | take_over_solved(x, before, so_far, active & !written, tol);
     seldom(x, over, [&]() SALTUS_INLINE_LAMBDA { turn_to_sides(x, over, tol, rules); });
