@@ -1,5 +1,5 @@
 // A set point alone.
-#include "parts/set_point.hpp"
+#include "parts/set_point_base.hpp"
 
 struct lines_alone {
   enum table { aim };

@@ -1,5 +1,5 @@
 // The same beside a table that jumps, at whose knots guards are looked at anew.
-#include "parts/set_point.hpp"
+#include "parts/set_point_base.hpp"
 
 struct lines_and_steps {
   enum table { aim, steps };
