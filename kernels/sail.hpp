@@ -300,7 +300,8 @@ SALTUS_FN mask_of<Real> leave_out_derivatives(instance<E, Real>& x, const trial<
   return mask_of<Real>::all(false);
 }
 
-/// True if a step along a polynomial may go as far as the next event: corners are no events, and may lie within it.
+/// True if a step along a polynomial may go as far as the next event. A corner of a guard or of an output could lie within it, and no term
+/// shows one.
 template <class E>
 inline constexpr bool goes_to_next_event = [] {
   if (!is_limited_by_terms<E> || has_piecewise_guards<E>) return false;

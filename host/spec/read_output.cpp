@@ -178,7 +178,7 @@ void read_time_grid(reading& r, const field& samples) {
   if (!r.plan.sample_times.empty()) r.plan.sample_count = static_cast<std::int64_t>(r.plan.sample_times.size());
 }
 
-/// true, false, ["impact"], or { guards = ["impact"], first = 1, last = 3, from = 10.0, to = 20.0, outputs = true }
+/// true, false, "impact", ["impact"], or { guards = ["impact"], first = 1, last = 3, from = 10.0, to = 20.0, outputs = true }
 void read_event_log(reading& r, const field& events) {
   constexpr std::int64_t max_rows = 100'000;  // per instance: they stay in memory
   const auto select = [&](const field& list) {

@@ -12,7 +12,8 @@ template <class E>
 inline constexpr bool is_limited_by_terms =
     is_series_method<typename E::Method>&& smoothness_of<typename E::Model>.equations < smoothness::piecewise;
 
-/// True if a first step is so short that error estimates of integrals of outputs can be trusted. The terms of their series say more.
+/// True if a first step is so short that error estimates of integrals of outputs can be trusted. Series of smooth outputs need no such step:
+/// their terms show how fast the outputs are.
 template <class E>
 inline constexpr bool looks_at_outputs =
     E::quantities::any_output &&

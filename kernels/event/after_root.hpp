@@ -59,8 +59,8 @@ struct point_before {
   with_rate<vec<Real, E::ng>> g;
 };
 
-/// Bilateral guards that have fired before their roots or at zero, because another event was due there, and have not been moved by the
-/// transition: 1.
+/// 1 for bilateral guards that have fired before their roots or at zero, because another event was due there, and that the transition has
+/// not moved; else 0.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::ng> fired_before_root(const instance<E, Real>& x, const point_before<E, Real>& before,
                                              const event_iteration<E, Real>& so_far, mask_of<Real> where) {
@@ -78,8 +78,9 @@ SALTUS_FN vec<Real, E::ng> fired_before_root(const instance<E, Real>& x, const p
   return r;
 }
 
-/// Puts guards that have fired before their roots (`early`) on their new sides, and with them those of the same function. If the transition
-/// has turned them round, they are back in the next step, and what watches for their return fires there. Returns the lanes.
+/// Puts guards that have fired before their roots (`early`) on their new sides, and with them guards of the same function, found by equal
+/// values and rates. If the transition has turned them round, they return in the next step, and the guard of that direction fires there.
+/// Returns the lanes.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> go_across(instance<E, Real>& x, const vec<Real, E::ng>& early,
                                        const event_iteration<E, Real>& so_far) {

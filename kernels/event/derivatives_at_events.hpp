@@ -29,6 +29,7 @@ struct due_events {
   vec<Real, E::form::time_events> time_event;
 };
 
+/// The lanes in which a guard or a time event is due.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> any_due(const due_events<E, Real>& due) {
   auto r = mask_of<Real>::all(false);

@@ -33,7 +33,7 @@ SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
   return select(flat, select(before < Real(0.0), Real(below), Real(0.0)), settle<E>(i, g, rate));
 }
 
-/// The same after a jump, or where a table goes on. A bilateral guard that has been zero and stays so, as where a table stays at its level, keeps
+/// The same after a jump, and at a knot of a table. A bilateral guard that was zero and stays zero, as where a table stays at its level, keeps
 /// its side.
 template <class E, class Real>
 SALTUS_FN Real settle_at_restart(int i, Real g, Real rate, Real before) {
